@@ -1,0 +1,3 @@
+from django.contrib.admin import AdminSite
+class BrainAdminSite(AdminSite):
+    pass

@@ -1,0 +1,5 @@
+import sys
+
+from brainsite.supervisor.run import main
+
+sys.exit(main())

@@ -1,0 +1,14 @@
+"""Every route. The doors themselves are in api/, web/ and the admin."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from brainsite import health
+
+urlpatterns = [
+    path("livez", health.livez, name="livez"),
+    path("readyz", health.readyz, name="readyz"),
+    path("api/v1/", include("brainsite.api.urls")),
+    path("admin/", admin.site.urls),
+    path("", include("brainsite.web.urls")),
+]

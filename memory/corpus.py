@@ -1,0 +1,336 @@
+"""What is searched of one brain, as arrays in this process: words of every piece, vectors, and who is next to whom.
+
+Derived from rag entries; kept up to date by the number of the latest change (corpus_version.py), so a search sees what
+was captured just before it, whichever process did that. Nothing in here decides who may see what: the caller has an
+open session that may read the brain.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import Lock, RLock
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+from django.conf import settings
+from django.db.models import Func, BinaryField
+
+from accounts.actor import Actor, BrainRef
+from graph.words import unpack
+from memory.entries import split_packed
+from memory.models import CorpusVersion, RagEmbedding, RagEntry, RemovedEntry
+from memory.ranking import Floats, bm25, idf
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+HALFVEC_HEADER_BYTES = 4
+TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
+DEAD_SHARE = 0.25  # removed pieces, at most this share before the arrays are made anew
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What an answer needs to know of an entry besides its numbers."""
+
+    id: UUID
+    recall_file_id: UUID
+    node_id: UUID
+    entry_kind: str
+    position: int
+    last_position: int
+    role: str
+    speaker: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    entry: Entry
+    occurred_at: float
+    terms: bytes
+    vectors: dict[int, bytes]
+
+
+class Growing:
+    """An array that grows at its end without copying itself each time."""
+
+    def __init__(self, dtype: npt.DTypeLike, width: int | None = None) -> None:
+        self._width = width
+        self._values = np.zeros((64, width) if width else 64, dtype=dtype)
+        self.size = 0
+
+    @property
+    def values(self) -> npt.NDArray[np.generic]:
+        return self._values[: self.size]
+
+    @property
+    def nbytes(self) -> int:
+        return int(self._values.nbytes)
+
+    def extend(self, more: npt.ArrayLike) -> None:
+        added = np.asarray(more, dtype=self._values.dtype)
+        need = self.size + len(added)
+        if need > len(self._values):
+            bigger = np.zeros((max(need, 2 * len(self._values)), *self._values.shape[1:]), dtype=self._values.dtype)
+            bigger[: self.size] = self.values
+            self._values = bigger
+        self._values[self.size : need] = added
+        self.size = need
+
+
+class Corpus:
+    """Entries, pieces and postings of one brain. Use under `lock`."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.lock = RLock()
+        self.revision = 0
+        self.dimensions = dimensions
+        self._clear()
+
+    def _clear(self) -> None:
+        self.entries: list[Entry] = []
+        self.row_of: dict[UUID, int] = {}
+        self.neighbours: dict[tuple[UUID, int], int] = {}
+        self._packed: list[bytes] = []
+        self._occurred = Growing(np.float64)
+        self._alive = Growing(np.bool_)
+        self._passage = Growing(np.bool_)
+        self._length = Growing(np.float32)
+        self._first_piece = Growing(np.int64)
+        self._piece_entry = Growing(np.int64)
+        self._piece_length = Growing(np.float32)
+        self._vectors = Growing(np.float32, self.dimensions)
+        self._has_vector = Growing(np.bool_)
+        self._sorted = (np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.float32))
+        self._tail_terms = Growing(np.uint32)
+        self._tail_pieces = Growing(np.int64)
+        self._tail_counts = Growing(np.float32)
+
+    # -- what searches read --------------------------------------------------------------------------------------------
+
+    @property
+    def alive(self) -> Bools:
+        return self._alive.values.astype(np.bool_, copy=False)
+
+    @property
+    def passages(self) -> Bools:
+        return self._passage.values.astype(np.bool_, copy=False)
+
+    @property
+    def occurred(self) -> npt.NDArray[np.float64]:
+        return self._occurred.values.astype(np.float64, copy=False)
+
+    @property
+    def nbytes(self) -> int:
+        arrays = (self._vectors, self._piece_entry, self._tail_terms, self._tail_pieces, self._tail_counts)
+        postings = sum(part.nbytes for part in self._sorted)
+        return sum(a.nbytes for a in arrays) + postings + sum(map(len, self._packed)) + 600 * len(self.entries)
+
+    def word_scores(self, terms: Iterable[int]) -> tuple[Floats, Floats]:
+        """BM25 of every entry, by its whole text and by its best piece; 0 where no term occurs."""
+        alive, piece_entry = self.alive, self._piece_entry.values.astype(np.int64, copy=False)
+        by_entry = np.zeros(len(alive), np.float32)
+        by_piece = np.zeros(len(piece_entry), np.float32)
+        count = int(alive.sum())
+        if not count:
+            return by_entry, by_entry.copy()
+        lengths = self._length.values.astype(np.float32, copy=False)
+        piece_lengths = self._piece_length.values.astype(np.float32, copy=False)
+        piece_alive = alive[piece_entry]
+        average = float(lengths[alive].mean())
+        piece_average = float(piece_lengths[piece_alive].mean())
+        piece_count = int(piece_alive.sum())
+        for term in terms:
+            pieces, counts = self._postings(term)
+            keep = piece_alive[pieces]
+            pieces, counts = pieces[keep], counts[keep]
+            if not len(pieces):
+                continue
+            rows, inverse = np.unique(piece_entry[pieces], return_inverse=True)
+            sums = np.bincount(inverse, weights=counts).astype(np.float32)
+            by_entry[rows] += bm25(_idf(count, len(rows)), sums, lengths[rows], average)
+            by_piece[pieces] += bm25(_idf(piece_count, len(pieces)), counts, piece_lengths[pieces], piece_average)
+        return by_entry, self._best_piece(by_piece)
+
+    def cosines(self, query: Floats) -> Floats:
+        """Cosine of every entry's best piece; NaN where no piece has a vector."""
+        similar = self._vectors.values.astype(np.float32, copy=False) @ query
+        similar[~self._has_vector.values.astype(np.bool_, copy=False)] = -2.0
+        best = self._best_piece(similar)
+        best[best < -1.5] = np.nan
+        return best
+
+    def _best_piece(self, by_piece: Floats) -> Floats:
+        """Pieces of an entry lie side by side, and every entry has one at least."""
+        if not len(by_piece):
+            return by_piece
+        best: Floats = np.maximum.reduceat(by_piece, self._first_piece.values.astype(np.int64, copy=False))
+        return best
+
+    def neighbour_rows(self, rows: Ints, step: int) -> Ints:
+        """The entry of the message before (-1) or after (+1) in the same recall file; -1 where there is none."""
+        found = [
+            self.neighbours.get((self.entries[row].recall_file_id, self.entries[row].position + step), -1) for row in rows
+        ]
+        return np.array(found, np.int64)
+
+    def _postings(self, term: int) -> tuple[Ints, Floats]:
+        terms, pieces, counts = self._sorted
+        low, high = np.searchsorted(terms, np.array([term, term + 1], dtype=np.uint64))
+        tail = np.flatnonzero(self._tail_terms.values == term)
+        if not len(tail):
+            return pieces[low:high], counts[low:high]
+        return (
+            np.concatenate([pieces[low:high], self._tail_pieces.values[tail]]).astype(np.int64, copy=False),
+            np.concatenate([counts[low:high], self._tail_counts.values[tail]]).astype(np.float32, copy=False),
+        )
+
+    # -- keeping up ----------------------------------------------------------------------------------------------------
+
+    def remove(self, ids: Iterable[UUID]) -> None:
+        for entry_id in ids:
+            row = self.row_of.pop(entry_id, None)
+            if row is None:
+                continue
+            entry = self.entries[row]
+            self._alive.values[row] = False
+            if self.neighbours.get((entry.recall_file_id, entry.position)) == row:
+                del self.neighbours[entry.recall_file_id, entry.position]
+
+    def put(self, loaded: Iterable[_Loaded]) -> None:
+        """Add entries, or replace what is known of them."""
+        for new in loaded:
+            row = self.row_of.get(new.entry.id)
+            if row is not None and self._packed[row] == new.terms:
+                self.entries[row] = new.entry
+                self._fill_vectors(int(self._first_piece.values[row]), new.vectors)
+                continue
+            self.remove([new.entry.id])
+            self._append(new)
+        self._tidy()
+
+    def _append(self, new: _Loaded) -> None:
+        row = len(self.entries)
+        self.entries.append(new.entry)
+        self.row_of[new.entry.id] = row
+        if new.entry.entry_kind == RagEntry.EntryKind.PASSAGE:
+            self.neighbours[new.entry.recall_file_id, new.entry.position] = row
+        self._packed.append(new.terms)
+        first = self._piece_entry.size
+        pieces = [unpack(packed) for packed in split_packed(new.terms)]
+        for number, piece in enumerate(pieces):
+            self._tail_terms.extend(piece.hashes)
+            self._tail_counts.extend(piece.counts)
+            self._tail_pieces.extend(np.full(len(piece.hashes), first + number))
+        self._piece_entry.extend(np.full(len(pieces), row))
+        self._piece_length.extend([piece.length for piece in pieces])
+        self._vectors.extend(np.zeros((len(pieces), self.dimensions), np.float32))
+        self._has_vector.extend(np.zeros(len(pieces), np.bool_))
+        self._occurred.extend([new.occurred_at])
+        self._alive.extend([True])
+        self._passage.extend([new.entry.entry_kind == RagEntry.EntryKind.PASSAGE])
+        self._length.extend([sum(piece.length for piece in pieces)])
+        self._first_piece.extend([first])
+        self._fill_vectors(first, new.vectors)
+
+    def _fill_vectors(self, first: int, vectors: dict[int, bytes]) -> None:
+        for number, raw in vectors.items():
+            self._vectors.values[first + number] = np.frombuffer(raw, dtype=">f2", offset=HALFVEC_HEADER_BYTES)
+            self._has_vector.values[first + number] = True
+
+    def _tidy(self) -> None:
+        alive = self.alive
+        if len(alive) > 1_000 and alive.mean() < 1 - DEAD_SHARE:
+            self._rebuild()
+        if self._tail_terms.size > max(4_096, TAIL_SHARE * len(self._sorted[0])):
+            terms = np.concatenate([self._sorted[0], self._tail_terms.values])
+            order = np.argsort(terms, kind="stable")
+            pieces = np.concatenate([self._sorted[1], self._tail_pieces.values])
+            counts = np.concatenate([self._sorted[2], self._tail_counts.values])
+            self._sorted = (terms[order], pieces[order], counts[order])
+            self._tail_terms, self._tail_pieces = Growing(np.uint32), Growing(np.int64)
+            self._tail_counts = Growing(np.float32)
+
+    def _rebuild(self) -> None:
+        rows = np.flatnonzero(self.alive)
+        old = (self.entries, self._packed, self.occurred, self._first_piece, self._vectors, self._has_vector)
+        entries, packed, occurred, first_piece, vectors, has_vector = old
+        self._clear()
+        for row in rows:
+            first = int(first_piece.values[row])
+            self._append(_Loaded(entries[row], float(occurred[row]), packed[row], {}))
+            count = self._piece_entry.size - int(self._first_piece.values[-1])
+            at = int(self._first_piece.values[-1])
+            self._vectors.values[at : at + count] = vectors.values[first : first + count]
+            self._has_vector.values[at : at + count] = has_vector.values[first : first + count]
+
+
+def _idf(count: int, frequency: int) -> float:
+    return float(idf(count, np.array([frequency]))[0])
+
+
+# -- the cache of this process -----------------------------------------------------------------------------------------
+
+_corpora: OrderedDict[tuple[UUID, int], Corpus] = OrderedDict()
+_corpora_lock = Lock()
+
+
+def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) -> Corpus:
+    """The brain's corpus, as new as this session sees it. Use it under its lock. Needs an open session of `actor`.
+
+    model_id: the embedding model whose vectors are loaded.
+    """
+    version = CorpusVersion.objects.visible_to(actor).filter(brain_id=brain.id)
+    latest = version.values_list("revision", "oldest_removal").first()
+    revision, oldest_removal = latest or (0, 0)
+    with _corpora_lock:
+        corpus = _corpora.setdefault((brain.id, model_id), Corpus(dimensions))
+        _corpora.move_to_end((brain.id, model_id))
+    with corpus.lock:
+        if corpus.revision < revision:
+            if corpus.revision < oldest_removal:
+                corpus._clear()
+                corpus.revision = 0
+            _catch_up(actor, brain, model_id, corpus)
+            corpus.revision = max(corpus.revision, revision)
+    _make_room((brain.id, model_id))
+    return corpus
+
+
+def _catch_up(actor: Actor, brain: BrainRef, model_id: int, corpus: Corpus) -> None:
+    if corpus.revision:
+        removed = RemovedEntry.objects.visible_to(actor).filter(brain_id=brain.id, revision__gt=corpus.revision)
+        corpus.remove(removed.values_list("id", flat=True))
+    changed = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, revision__gt=corpus.revision)
+    vectors = RagEmbedding.objects.visible_to(actor).filter(brain_id=brain.id, embedding_model_id=model_id)
+    if corpus.revision:
+        vectors = vectors.filter(entry_id__in=changed.values("id"))
+    raw: dict[UUID, dict[int, bytes]] = {}
+    sent = vectors.annotate(raw=Func("embedding", function="halfvec_send", output_field=BinaryField()))
+    for entry_id, piece, value in sent.values_list("entry_id", "piece", "raw").iterator(chunk_size=2_000):
+        raw.setdefault(entry_id, {})[piece] = bytes(value)
+    rows = changed.filter(duplicate_of=None).order_by("revision", "id").values_list(
+        "id", "recall_file_id", "node_id", "entry_kind", "first_message", "last_message", "role", "speaker",
+        "occurred_at", "terms",
+    )  # fmt: skip
+    corpus.put(
+        _Loaded(Entry(*row[:8]), row[8].timestamp(), bytes(row[9]), raw.get(row[0], {}))
+        for row in rows.iterator(chunk_size=2_000)
+    )
+
+
+def forget_all() -> None:
+    """Drop every cached corpus, as a new process would start."""
+    with _corpora_lock:
+        _corpora.clear()
+
+
+def _make_room(in_use: tuple[UUID, int]) -> None:
+    """Forget the brains searched longest ago while all together take more than their share of memory."""
+    with _corpora_lock:
+        while len(_corpora) > 1 and sum(c.nbytes for c in _corpora.values()) > settings.CORPUS_CACHE_BYTES:
+            oldest = next(iter(_corpora))
+            if oldest == in_use:
+                break
+            del _corpora[oldest]

@@ -1,0 +1,150 @@
+"""Vectors: which model makes them here, the job that makes them, and what a cosine of that model means.
+
+The embedder works outside of any transaction; its vectors are then written in a short one, batch by batch, so that a
+job that is killed goes on where it was.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from uuid import UUID
+
+from django.conf import settings
+from pgvector import HalfVector
+
+from memory.corpus_version import lock_brain
+from memory.jobs import Claim, keep
+from memory.models import EmbeddingModel, Message, RagEmbedding, RagEntry, RecallFile
+from memory.pieces import embedded_texts
+from memory.providers import Embedder, Vectors
+from memory.providers.local import LocalEmbedder
+
+BATCH_PIECES = 64  # some seconds of work at most, well within a lease
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The embedding model of this installation. Cosines `low` and `high` count as similarity 0 and 1."""
+
+    id: int
+    name: str
+    dimensions: int
+    low: float
+    high: float
+
+    def similarity(self, cosine: float) -> float:
+        return min(1.0, max(0.0, (cosine - self.low) / (self.high - self.low)))
+
+
+# Raw cosines of unrelated and of well matching pairs, measured for each model; see docs/decisions/0006-calibration.md.
+CALIBRATION = {"bge-small-en-v1.5-int8": (0.45, 0.85)}
+UNCALIBRATED = (0.0, 1.0)
+
+
+@lru_cache(maxsize=1)
+def embedder() -> Embedder:
+    """This process' embedder; it loads nothing before its first text."""
+    return LocalEmbedder(settings.MODEL_DIR, threads=settings.EMBED_THREADS)
+
+
+_models: dict[str, Model] = {}
+
+
+def current_model() -> Model:
+    """The row of this installation's model, made on first use. Outside of any session."""
+    name = embedder().name
+    if name not in _models:
+        low, high = CALIBRATION.get(name, UNCALIBRATED)
+        row, _ = EmbeddingModel.objects.get_or_create(
+            name=name, defaults={"dimensions": embedder().dimensions, "calibration": {"low": low, "high": high}}
+        )
+        _models[name] = Model(row.id, row.name, row.dimensions, row.calibration["low"], row.calibration["high"])
+    return _models[name]
+
+
+def forget_model() -> None:
+    """Look the model's row up again, as a new process would."""
+    _models.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    entry_id: UUID
+    node_id: UUID
+    number: int
+    text: str
+
+
+def embed_recall_file(job: Claim) -> None:
+    """Give every piece of a recall file its vector. Running twice changes nothing; a file that is gone is no error.
+
+    Raises EmbedderUnavailable.
+    """
+    model = current_model()
+    entry_ids, missing = _missing_pieces(job, model)
+    for start in range(0, len(missing), BATCH_PIECES):
+        batch = missing[start : start + BATCH_PIECES]
+        vectors = embedder().embed([piece.text for piece in batch])
+        _write(job, model, batch, vectors)
+        if start and not keep(job, {"done": start + len(batch), "total": len(missing)}):
+            return  # another worker has it now
+    _mark_embedded(job, entry_ids)
+
+
+def _missing_pieces(job: Claim, model: Model) -> tuple[set[UUID], list[_Piece]]:
+    """The ids of the recall file's entries, and their pieces that have no vector of this model."""
+    brain, recall_file_id = job.brain, job.subject_id
+    with job.actor.session() as actor:
+        entries = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, recall_file_id=recall_file_id)
+        rows = list(entries.order_by("first_message").values_list("id", "node_id", "first_message"))
+        vectors = RagEmbedding.objects.visible_to(actor).filter(brain_id=brain.id, embedding_model_id=model.id)
+        done = set(vectors.filter(entry_id__in=[row[0] for row in rows]).values_list("entry_id", "piece"))
+        texts = Message.objects.visible_to(actor).filter(brain_id=brain.id, recall_file_id=recall_file_id)
+        messages = {m.position: m for m in texts.only("position", "speaker", "content")}
+    found: list[_Piece] = []
+    for entry_id, node_id, position in rows:
+        message, before = messages[position], messages.get(position - 1)
+        pieces = embedded_texts(
+            message.content,
+            speaker=message.speaker,
+            previous=before.content if before else "",
+            previous_speaker=before.speaker if before else "",
+        )
+        found += [
+            _Piece(entry_id, node_id, number, text)
+            for number, text in enumerate(pieces)
+            if (entry_id, number) not in done
+        ]
+    return {row[0] for row in rows}, found
+
+
+def _write(job: Claim, model: Model, batch: list[_Piece], vectors: Vectors) -> None:
+    brain = job.brain
+    with job.actor.session() as actor:
+        revision = lock_brain(actor, brain)
+        entries = RagEntry.objects.writable_by(actor).filter(brain_id=brain.id, id__in={p.entry_id for p in batch})
+        nodes = dict(entries.values_list("id", "node_id"))  # some may be gone or moved since
+        rows = [
+            RagEmbedding(
+                brain_id=brain.id,
+                scope=brain.scope,
+                entry_id=piece.entry_id,
+                piece=piece.number,
+                node_id=nodes[piece.entry_id],
+                embedding_model_id=model.id,
+                embedding=HalfVector(vector),
+            )
+            for piece, vector in zip(batch, vectors, strict=True)
+            if piece.entry_id in nodes
+        ]
+        RagEmbedding.objects.writable_by(actor).bulk_create(rows, ignore_conflicts=True)
+        entries.update(revision=revision)
+
+
+def _mark_embedded(job: Claim, entry_ids: set[UUID]) -> None:
+    """Unless messages came meanwhile: those have a job of their own."""
+    with job.actor.session() as actor:
+        lock_brain(actor, job.brain)
+        entries = RagEntry.objects.visible_to(actor).filter(brain_id=job.brain.id, recall_file_id=job.subject_id)
+        if set(entries.values_list("id", flat=True)) == entry_ids:
+            files = RecallFile.objects.writable_by(actor).filter(brain_id=job.brain.id, id=job.subject_id)
+            files.update(embedding_state=RecallFile.EmbeddingState.EMBEDDED)

@@ -1,0 +1,18 @@
+"""Rows of the memory layer, by noun."""
+
+from memory.models.entries import CorpusVersion, EmbeddingModel, RagEmbedding, RagEntry, RemovedEntry
+from memory.models.jobs import IdempotencyKey, Job
+from memory.models.recall_files import Message, RecallFile, Revision
+
+__all__ = [
+    "CorpusVersion",
+    "EmbeddingModel",
+    "IdempotencyKey",
+    "Job",
+    "Message",
+    "RagEmbedding",
+    "RagEntry",
+    "RecallFile",
+    "RemovedEntry",
+    "Revision",
+]

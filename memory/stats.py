@@ -1,0 +1,107 @@
+"""Numbers about what an actor can read: memories by scope and category, tags, contributors, what waits to be embedded."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from accounts.actor import Actor
+from accounts.errors import NotFound
+from memory.models import Job, RagEmbedding, RagEntry, RecallFile
+
+TOP = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """`pending`: entries not yet embedded. Memories and entries are live ones."""
+
+    memories: int
+    entries: int
+    pending: int
+    by_scope: dict[str, int]
+    by_category: dict[str, int]
+    top_tags: dict[str, int]
+    top_contributors: dict[str, int]
+    jobs: dict[str, int]
+
+
+def thought_stats(actor: Actor) -> Stats:
+    with actor.session():
+        live = RecallFile.objects.visible_to(actor).filter(state=RecallFile.State.LIVE)
+        entries = RagEntry.objects.visible_to(actor)
+        tags = Counter(tag for row in live.exclude(tags=[]).values_list("tags", flat=True).iterator() for tag in row)
+        jobs = Job.objects.visible_to(actor).values_list("state").annotate(count=Count("id"))
+        return Stats(
+            memories=live.count(),
+            entries=entries.count(),
+            pending=_waiting(actor).count(),
+            by_scope=_counts(live, "scope"),
+            by_category=_counts(live, "category"),
+            top_tags=dict(tags.most_common(TOP)),
+            top_contributors={str(k): v for k, v in _counts(live, "contributed_by").items() if k is not None},
+            jobs=dict(jobs),
+        )
+
+
+def pending_entries(actor: Actor) -> int:
+    """How many entries still wait for their vectors."""
+    with actor.session():
+        return _waiting(actor).count()
+
+
+def _waiting(actor: Actor) -> QuerySet[RagEntry]:
+    files = RecallFile.objects.visible_to(actor).filter(
+        state=RecallFile.State.LIVE, embedding_state=RecallFile.EmbeddingState.PENDING
+    )
+    done = RagEmbedding.objects.visible_to(actor).values("entry_id")
+    return RagEntry.objects.visible_to(actor).filter(recall_file_id__in=files.values("id")).exclude(id__in=done)
+
+
+def _counts(rows: Any, name: str) -> dict[Any, int]:
+    return dict(rows.order_by().values_list(name).annotate(count=Count("id")).order_by("-count", name)[:TOP])
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    id: UUID
+    kind: str
+    subject_id: UUID
+    scope: str
+    state: str
+    attempts: int
+    progress: dict[str, Any]
+    error: str
+    created_at: Any
+    finished_at: Any
+
+
+def list_jobs(actor: Actor, *, kind: str | None = None, state: str | None = None, limit: int = 50, after: Any = None) -> list[JobView]:
+    """Newest first."""
+    with actor.session():
+        rows = Job.objects.visible_to(actor)
+        if kind:
+            rows = rows.filter(kind=kind)
+        if state:
+            rows = rows.filter(state=state)
+        if after:
+            rows = rows.filter(Q(created_at__lt=after.created_at) | Q(created_at=after.created_at, id__lt=after.id))
+        return [_job(row) for row in rows.order_by("-created_at", "-id")[:limit]]
+
+
+def get_job(actor: Actor, job_id: UUID) -> JobView:
+    """By the job's own id or its subject's (an import is known by the latter). Raises NotFound."""
+    with actor.session():
+        rows = Job.objects.visible_to(actor).filter(Q(id=job_id) | Q(subject_id=job_id, kind=Job.Kind.IMPORT))
+        if (row := rows.order_by("-created_at").first()) is None:
+            raise NotFound
+        return _job(row)
+
+
+def _job(row: Job) -> JobView:
+    return JobView(
+        row.id, row.kind, row.subject_id, row.scope, row.state, row.attempts, row.progress, row.error, row.created_at,
+        row.finished_at,
+    )  # fmt: skip

@@ -1,0 +1,145 @@
+"""What crosses the border of this layer: what goes into verbs and what comes out of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from graph.tree import NodePath
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    role: str
+    content: str
+    speaker: str = ""
+    timestamp: datetime | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRecallFile:
+    """`node` is an id or a path (made where missing); None files it in the Inbox."""
+
+    kind: str
+    messages: tuple[NewMessage, ...]
+    title: str = ""
+    platform: str = ""
+    conversation_type: str = ""
+    category: str = "thought"
+    visibility: str = "team"
+    tags: tuple[str, ...] = ()
+    node: str | None = None
+    occurred_at: datetime | None = None
+    source_key: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    trust: str = "human"
+
+
+@dataclass(frozen=True, slots=True)
+class Idempotency:
+    """An Idempotency-Key and the hash of the body it came with."""
+
+    key: str
+    body_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    position: int
+    role: str
+    speaker: str
+    content: str
+    timestamp: datetime | None
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A recall file as a door shows it. `messages` is None where only the row was asked for."""
+
+    id: UUID
+    recall_id: str
+    brain_id: UUID
+    scope: str
+    kind: str
+    title: str
+    platform: str
+    conversation_type: str
+    category: str
+    visibility: str
+    tags: tuple[str, ...]
+    node: NodePath
+    metadata: Mapping[str, Any]
+    summary: str
+    source: str
+    source_key: str | None
+    trust: str
+    contributed_by: UUID | None
+    message_count: int
+    revision: int
+    state: str
+    embedding_state: str
+    occurred_at: datetime
+    created_at: datetime
+    updated_at: datetime
+    purge_after: datetime | None
+    messages: tuple[MessageView, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """`created` is False when a source_key or an Idempotency-Key showed that it was there already."""
+
+    memory: Memory
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One entry that answers. `id` is the memory's; `similarity` is calibrated to 0..1, None without a vector."""
+
+    id: UUID
+    recall_id: str
+    entry_id: UUID
+    kind: str
+    entry_kind: str
+    scope: str
+    text: str
+    score: float
+    similarity: float | None
+    occurred_at: datetime
+    node: NodePath
+    contributed_by: UUID | None
+    trust: str
+    role: str
+    speaker: str
+    first_message: int
+    last_message: int
+    messages: tuple[MessageView, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an answer came about: counts, scores and times, no content."""
+
+    mode: str
+    scopes_searched: tuple[str, ...]
+    scopes_skipped: tuple[str, ...]
+    not_used: tuple[str, ...]
+    entries_total: int
+    entries_read: int
+    cut_by_threshold: int
+    stages_ms: Mapping[str, float]
+    scores: tuple[Mapping[str, float | str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    hits: tuple[Hit, ...]
+    trace: Trace
+    trace_id: UUID
+    warmed: tuple[NodePath, ...] = ()
+    cold: tuple[NodePath, ...] = ()
+    truncated: bool = False

@@ -1,0 +1,157 @@
+"""The whole product as a person starts it."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from brainsite.supervisor.child import is_running
+from brainsite.supervisor.ports import listen
+from tests.supervisor.test_healing import wait_until
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PARTS = ("web", "worker", "beat", "valkey", "postgres")
+START_SECONDS = 60.0  # a bound for a machine that is busy with other things, not a promise
+HEAL_SECONDS = 5.0
+
+
+class Product:
+    """`manage.py up` on a data folder of its own, and a port that is taken."""
+
+    def __init__(self, data_dir: Path, port: int) -> None:
+        self.data_dir = data_dir
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("BRAIN_")}
+        for name in ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE"):
+            inherited.pop(name, None)
+        self.environment = {**inherited, "BRAIN_DATA_DIR": str(data_dir), "BRAIN_PORT": str(port)}
+        self.terminal = data_dir.with_name("terminal")
+        self.process = self.up()
+
+    def up(self) -> subprocess.Popen[bytes]:
+        with self.terminal.open("ab") as terminal:
+            return subprocess.Popen(
+                [sys.executable, "manage.py", "up"],
+                cwd=CHECKOUT,
+                env=self.environment,
+                stdout=terminal,
+                stderr=terminal,
+            )
+
+    def said(self) -> str:
+        return self.terminal.read_text()
+
+    def is_ready(self) -> bool:
+        return (self.data_dir / "ready.json").exists() or self.process.poll() is not None
+
+    def ready(self) -> dict[str, str]:
+        answer: dict[str, str] = json.loads((self.data_dir / "ready.json").read_text())
+        return answer
+
+    def pid(self, part: str) -> int:
+        try:
+            return int(json.loads((self.data_dir / "run" / f"{part}.json").read_text())["pid"])
+        except FileNotFoundError:
+            return 0
+
+    def answers(self) -> bool:
+        connection = http.client.HTTPConnection(urlsplit(self.ready()["url"]).netloc, timeout=HEAL_SECONDS)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    def seconds_to_heal(self, part: str) -> float:
+        before, began = self.pid(part), time.monotonic()
+        os.kill(before, signal.SIGKILL)
+        assert wait_until(lambda: self.pid(part) not in (0, before), HEAL_SECONDS), f"{part} was not started again"
+        ready_file = self.data_dir / "run" / f"{part}.ready"
+        asked: dict[str, Any] = {"worker": ready_file.exists, "beat": ready_file.exists}
+        assert wait_until(asked.get(part, self.answers), HEAL_SECONDS), f"{part} does not answer again"
+        return time.monotonic() - began
+
+    def processes(self) -> list[psutil.Process]:
+        supervisor = psutil.Process(self.process.pid)
+        return [supervisor, *supervisor.children(recursive=True)]
+
+    def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(timeout=30)
+
+
+@pytest.fixture
+def product() -> Iterator[Product]:
+    folder = Path(tempfile.mkdtemp(prefix="brain up "))
+    taken = listen("127.0.0.1", range(24_000, 24_500))
+    assert taken
+    with taken:
+        product = Product(folder / "data", taken.getsockname()[1])
+        try:
+            folder.chmod(0o711)  # the database's own user passes through
+            yield product
+        finally:
+            product.end(signal.SIGKILL)
+            shutil.rmtree(folder)
+
+
+def test_up_starts_heals_and_stops(product: Product) -> None:
+    assert wait_until(product.is_ready, START_SECONDS)
+    assert product.process.poll() is None, product.said()
+    ready = product.ready()
+    assert sorted(ready) == ["login", "password", "person_key", "url"]
+    assert all(ready.values())
+    assert product.answers()
+    private = [product.data_dir / name for name in ("ready.json", "runtime.json", "secrets.json")]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in private] == [0o600] * 3
+    assert [
+        path for path in product.data_dir.rglob("*") if not path.is_symlink() and path.lstat().st_mode & 0o077
+    ] == []
+
+    assert product.up().wait(timeout=30) == 1
+    assert f"\nBrain is already running at {ready['url']} " in product.said()
+
+    healed = {part: product.seconds_to_heal(part) for part in PARTS}
+    assert [part for part, seconds in healed.items() if seconds > HEAL_SECONDS] == [], healed
+    assert product.answers()
+
+    everything = product.processes()
+    assert product.end(signal.SIGINT) == 0
+    said = product.said()
+    assert [process.pid for process in everything if is_running(process)] == []
+    assert [path.name for path in private if path.exists()] == ["secrets.json"]
+    asked, taken = urlsplit(ready["url"]).port, product.environment["BRAIN_PORT"]
+    assert (
+        f"Port {taken}, which BRAIN_PORT asks for, is in use by another program; Brain takes {asked} instead." in said
+    )
+    assert (ready["password"] in said, ready["person_key"] in said) == (True, True)
+    logs = "".join(path.read_text() for path in (product.data_dir / "logs").iterdir())
+    assert [name for name in ("password", "person_key") if ready[name] in logs] == []
+
+
+def test_killed_whole_it_starts_again_with_the_same_login(product: Product) -> None:
+    assert wait_until(product.is_ready, START_SECONDS)
+    assert product.process.poll() is None, product.said()
+    first, everything = product.ready(), product.processes()
+    product.end(signal.SIGKILL)
+    assert wait_until(lambda: not any(is_running(process) for process in everything))
+    (product.data_dir / "ready.json").unlink()
+    product.process = product.up()
+    assert wait_until(product.is_ready, START_SECONDS)
+    assert product.process.poll() is None, product.said()
+    assert product.ready() == first
+    assert product.end(signal.SIGTERM) == 0
