@@ -23,7 +23,7 @@ check:
 	$(PYTHON) -m ruff check
 	$(PYTHON) -m ruff format --check
 	$(PYTHON) -m mypy
-	$(PYTHON) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
+	.venv/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
 
 lock:

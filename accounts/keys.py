@@ -74,7 +74,7 @@ def issue_key(
 
 
 def find_key(text: str) -> BrainKey | None:
-    """The usable key of this text, with its user, agent and organization; None for anything else, whatever the cause."""
+    """The usable key of this text, with its user, agent and organization; None for anything else."""
     match = KEY_PATTERN.fullmatch(text)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Organizations, people, agents, brains, keys: global rows, which hold no key to tenant rows. And operations, which do."""
+"""Organizations, people, agents, brains and keys: global rows, without keys to tenant rows. And operations."""
 
 from typing import Any, ClassVar
 
@@ -113,7 +113,9 @@ class Brain(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["id", "scope"], name="accounts_brain_scope_key"),
             models.UniqueConstraint(
-                fields=["organization", "owner"], condition=models.Q(scope="personal"), name="accounts_brain_one_personal"
+                fields=["organization", "owner"],
+                condition=models.Q(scope="personal"),
+                name="accounts_brain_one_personal",
             ),
             models.CheckConstraint(
                 condition=models.Q(scope="personal", owner__isnull=False)
@@ -187,7 +189,9 @@ class Operation(TenantModel):
 
     class Meta:
         indexes = [
-            models.Index(fields=["brain", "-created_at", "-id"], name="accounts_operation_newest"),  # activity of a brain
+            models.Index(
+                fields=["brain", "-created_at", "-id"], name="accounts_operation_newest"
+            ),  # activity of a brain
             models.Index(fields=["brain", "target_id"], name="accounts_operation_target"),  # history of one thing
         ]
 

@@ -17,7 +17,7 @@ def record(
     data: dict[str, Any] | None = None,
     reason: str = "",
 ) -> None:
-    """One Operation a target, inside the transaction that makes the change. `data` holds ids and names, never content."""
+    """One Operation a target, inside the transaction that makes the change. `data`: ids and names, no content."""
     operations = [
         Operation(
             brain_id=brain.id,

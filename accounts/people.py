@@ -1,5 +1,7 @@
 """Organizations and the people in them, each with the brains that come with them; and the actors they become."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -8,7 +10,7 @@ from django.utils.text import slugify
 
 from accounts.actor import Actor, BrainRef, Door, Scope
 from accounts.errors import Forbidden, Invalid
-from accounts.models import Brain, BrainKey, Membership, Organization, User
+from accounts.models import Agent, Brain, BrainKey, Membership, Organization, User
 
 CURATORS = (Membership.Role.OWNER, Membership.Role.CURATOR)
 WRITERS = (*CURATORS, Membership.Role.MEMBER)
@@ -112,3 +114,44 @@ def _brains(organization_id: UUID, *, owner_id: UUID | None = None) -> list[Brai
     mine = ~Q(scope=Scope.PERSONAL) | Q(owner_id=owner_id) if owner_id else ~Q(scope=Scope.PERSONAL)
     rows = Brain.objects.filter(mine, organization_id=organization_id).order_by("id").values_list("id", "scope")
     return [BrainRef(brain_id, Scope(scope)) for brain_id, scope in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks, for show. `id`, `name` and `email` are the person's or the agent's; None for a key of neither."""
+
+    kind: str
+    id: UUID | None
+    name: str
+    email: str | None
+    role: str | None
+    organization_id: UUID
+    organization_slug: str
+    organization_name: str
+    key_id: UUID | None
+    key_label: str | None
+    key_expires_at: datetime | None
+
+
+def who_is(actor: Actor) -> Identity:
+    """The names behind an actor that a key or a sign-in made. Raises Forbidden for any other."""
+    if actor.organization_id is None:
+        raise Forbidden("Nobody asks.")
+    organization = Organization.objects.get(id=actor.organization_id)
+    user = User.objects.filter(id=actor.user_id).first() if actor.user_id else None
+    agent = Agent.objects.filter(id=actor.agent_id).first() if actor.agent_id else None
+    key = BrainKey.objects.filter(id=actor.key_id).first() if actor.key_id else None
+    membership = Membership.objects.filter(user=user, organization=organization).first() if user else None
+    return Identity(
+        kind="user" if user else "agent",
+        id=actor.principal_id,
+        name=user.name if user else agent.name if agent else "",
+        email=user.email if user else None,
+        role=membership.role if membership else None,
+        organization_id=organization.id,
+        organization_slug=organization.slug,
+        organization_name=organization.name,
+        key_id=key.id if key else None,
+        key_label=key.label if key else None,
+        key_expires_at=key.expires_at if key else None,
+    )

@@ -27,9 +27,8 @@ def prepare_cluster(admin_url: str, passwords: Passwords, *, for_tests: bool = F
 
     for_tests: the owner may create databases, from a template that has the extension.
     """
-    parts = psycopg.conninfo.conninfo_to_dict(admin_url)
-    database = str(parts.pop("dbname", "brain"))
-    maintenance = psycopg.conninfo.make_conninfo(**parts, dbname="postgres")
+    database = str(psycopg.conninfo.conninfo_to_dict(admin_url).get("dbname") or "brain")
+    maintenance = psycopg.conninfo.make_conninfo(admin_url, dbname="postgres")
     with psycopg.connect(maintenance, autocommit=True, connect_timeout=5) as connection:
         for role in ROLES:
             _role(connection, role, "NOLOGIN")
@@ -42,7 +41,7 @@ def prepare_cluster(admin_url: str, passwords: Passwords, *, for_tests: bool = F
         _backup_login(connection, passwords.dump)
         for name in (database, *([TEMPLATE] if for_tests else [])):
             _database(connection, name)
-            with psycopg.connect(psycopg.conninfo.make_conninfo(**parts, dbname=name), autocommit=True) as inside:
+            with psycopg.connect(psycopg.conninfo.make_conninfo(admin_url, dbname=name), autocommit=True) as inside:
                 _extension(inside)
 
 

@@ -4,13 +4,15 @@ from django.db import connections
 
 from accounts.walls import TENANT_TABLES
 
-_QUERY = """
-WITH me AS (SELECT oid, rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = session_user),
+_QUERY = r"""
+WITH me AS (SELECT oid, rolname, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb
+           FROM pg_roles WHERE rolname = session_user),
 reach AS (SELECT r.* FROM pg_roles r, me WHERE pg_has_role(me.oid, r.oid, 'MEMBER') AND r.oid <> me.oid),
 tenant AS (SELECT c.oid, c.relname, c.relowner, c.relrowsecurity, c.relforcerowsecurity
            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
            WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p')
-             AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'brain_id' AND NOT a.attisdropped))
+             AND EXISTS (SELECT FROM pg_attribute a
+                         WHERE a.attrelid = c.oid AND a.attname = 'brain_id' AND NOT a.attisdropped))
 SELECT format('%%s is superuser, BYPASSRLS, CREATEROLE or CREATEDB', rolname) FROM me
   WHERE rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb
 UNION ALL SELECT format('the login can become %%s', rolname) FROM reach WHERE rolsuper OR rolbypassrls OR rolcreaterole

@@ -32,7 +32,9 @@ class ScopedManager(models.Manager[M]):
     def _of(self, brain_ids: list[UUID], alias: str) -> models.QuerySet[M]:
         queryset: models.QuerySet[M] = models.QuerySet(self.model, using=alias)
         # `=` and not IN for the usual single brain: the planner then walks (brain_id, created_at) in order
-        return queryset.filter(brain_id=brain_ids[0]) if len(brain_ids) == 1 else queryset.filter(brain_id__in=brain_ids)
+        return (
+            queryset.filter(brain_id=brain_ids[0]) if len(brain_ids) == 1 else queryset.filter(brain_id__in=brain_ids)
+        )
 
 
 class TenantModel(models.Model):
@@ -43,7 +45,7 @@ class TenantModel(models.Model):
     scope = models.CharField(max_length=16, choices=Scope.choices, editable=False)
 
     unscoped: ClassVar[models.Manager[Any]] = models.Manager()  # Django's own needs come first; our code never names it
-    objects: ClassVar[ScopedManager[Self]] = ScopedManager()  # type: ignore[assignment]
+    objects: ClassVar[ScopedManager[Self]] = ScopedManager()
 
     class Meta:
         abstract = True
@@ -99,7 +101,5 @@ def tenant_keys(table: str, references: Mapping[str, str]) -> RunSQL:
             f"REFERENCES {target} (brain_id, id) DEFERRABLE INITIALLY DEFERRED"
         )
         backward.append(f"ALTER TABLE {table} DROP CONSTRAINT {table}_{column}")
-    backward.append(
-        f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey, ADD CONSTRAINT {table}_pkey PRIMARY KEY (id)"
-    )
+    backward.append(f"ALTER TABLE {table} DROP CONSTRAINT {table}_pkey, ADD CONSTRAINT {table}_pkey PRIMARY KEY (id)")
     return RunSQL(sql=";\n".join(forward), reverse_sql=";\n".join(backward))

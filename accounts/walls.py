@@ -56,7 +56,7 @@ TENANT_TABLES = (
     Table("memory_message", person="SIUD", agent="SI", worker="SIUD", curator="S"),
     Table("memory_revision", person="SID", agent="", worker="SID", curator="S"),
     Table("memory_ragentry", person="SIUD", agent="SI", worker="SIUD", curator="S"),
-    Table("memory_ragembedding", person="SD", agent="S", worker="SIUD", curator="S"),
+    Table("memory_ragembedding", person="SUD", agent="S", worker="SIUD", curator="S"),
     Table("memory_corpusversion", person="SIU", agent="S", worker="SIU"),
     Table("memory_removedentry", person="SID", agent="S", worker="SID"),
     Table("memory_job", person="SIU", agent="I", worker="SIU", curator="S", claimable=True),
@@ -138,8 +138,11 @@ def _grant(cursor: Any, table: str, verbs: str, role: str) -> None:
     named = ", ".join(VERBS[verb][0] for verb in verbs)
     cursor.execute(f'GRANT {named} ON "{table}" TO {role}')
     if "I" in verbs:
-        cursor.execute("SELECT pg_get_serial_sequence(%s, 'id') WHERE EXISTS (SELECT FROM information_schema.columns"
-                       " WHERE table_schema = 'public' AND table_name = %s AND column_name = 'id')", [table, table])
+        cursor.execute(
+            "SELECT pg_get_serial_sequence(%s, 'id') WHERE EXISTS (SELECT FROM information_schema.columns"
+            " WHERE table_schema = 'public' AND table_name = %s AND column_name = 'id')",
+            [table, table],
+        )
         row = cursor.fetchone()
         if row and row[0]:
             cursor.execute(f"GRANT USAGE ON SEQUENCE {row[0]} TO {role}")
@@ -160,9 +163,7 @@ def _wall(cursor: Any, table: Table) -> None:
         for letter in table.verbs(role):
             verb, template = VERBS[letter]
             cursor.execute(f"GRANT {verb}{f' ({updatable})' if letter == 'U' else ''} ON {table.name} TO {role}")
-            rule = template.format(
-                read=table.condition(role, letter, READ), write=table.condition(role, letter, WRITE)
-            )
+            rule = template.format(read=table.condition(role, letter, READ), write=table.condition(role, letter, WRITE))
             cursor.execute(f"CREATE POLICY {role}_{verb.lower()} ON {table.name} FOR {verb} TO {role} {rule}")
 
 
@@ -181,18 +182,21 @@ WITH names AS (SELECT oid, rolname FROM pg_roles WHERE rolname LIKE 'brain\\_%')
 ours AS (SELECT c.oid, c.relname, c.relkind, c.relacl, c.relrowsecurity, c.relforcerowsecurity, c.relowner, c.reloptions
          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
          WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'S'))
-SELECT format('role %s super=%s bypass=%s createrole=%s createdb=%s login=%s inherit=%s config=%s', rolname, rolsuper,
+SELECT format('role %s super=%s bypass=%s createrole=%s createdb=%s login=%s inherit=%s config=%s', rolname,
+       rolsuper,
        rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin, rolinherit, rolconfig)
   FROM pg_roles WHERE rolname LIKE 'brain\\_%'
 UNION ALL SELECT format('member %s of %s admin=%s inherit=%s set=%s', m.rolname, g.rolname, a.admin_option, a.inherit_option,
        a.set_option) FROM pg_auth_members a JOIN names m ON m.oid = a.member JOIN pg_roles g ON g.oid = a.roleid
 UNION ALL SELECT format('table %s kind=%s owner=%s rls=%s force=%s options=%s', relname, relkind,
        (SELECT rolname FROM pg_roles WHERE oid = relowner), relrowsecurity, relforcerowsecurity, reloptions) FROM ours
-UNION ALL SELECT format('policy %s %s %s permissive=%s using=%s check=%s roles=%s', o.relname, p.polname, p.polcmd, p.polpermissive,
+UNION ALL SELECT format('policy %s %s %s permissive=%s using=%s check=%s roles=%s', o.relname, p.polname, p.polcmd,
+       p.polpermissive,
        pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid),
        ARRAY(SELECT rolname FROM pg_roles WHERE oid = ANY (p.polroles) ORDER BY 1))
   FROM pg_policy p JOIN ours o ON o.oid = p.polrelid
-UNION ALL SELECT format('grant %s %s to %s grantable=%s', o.relname, a.privilege_type, coalesce(r.rolname, 'PUBLIC'), a.is_grantable)
+UNION ALL SELECT format('grant %s %s to %s grantable=%s', o.relname, a.privilege_type,
+       coalesce(r.rolname, 'PUBLIC'), a.is_grantable)
   FROM ours o CROSS JOIN LATERAL aclexplode(o.relacl) a LEFT JOIN pg_roles r ON r.oid = a.grantee
   WHERE a.grantee <> o.relowner
 UNION ALL SELECT format('grant %s.%s %s to %s grantable=%s', o.relname, t.attname, a.privilege_type,
@@ -203,6 +207,7 @@ UNION ALL SELECT format('function %s definer=%s owner=%s acl=%s', p.proname, p.p
        (SELECT rolname FROM pg_roles WHERE oid = p.proowner), p.proacl)
   FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
   WHERE n.nspname = 'public' AND p.proowner IN (SELECT oid FROM names)
-UNION ALL SELECT format('default privileges %s %s %s', (SELECT rolname FROM pg_roles WHERE oid = defaclrole), defaclobjtype, defaclacl)
+UNION ALL SELECT format('default privileges %s %s %s', (SELECT rolname FROM pg_roles WHERE oid = defaclrole),
+       defaclobjtype, defaclacl)
   FROM pg_default_acl
 """

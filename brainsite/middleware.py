@@ -1,10 +1,15 @@
-"""Every request has an id: taken from the caller when it is one, else made; in the answer and in every log line."""
+"""Every request has an id: taken from the caller when it is one, else made; in the answer and in every log line.
+
+And what a log line says of a request: never its words.
+"""
 
 import re
 from collections.abc import Callable
 
 import structlog
 from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
+from django_structlog.middlewares import RequestMiddleware
 
 from accounts.ids import uuid7
 
@@ -24,3 +29,12 @@ class RequestIdMiddleware:
             response = self.get_response(request)
         response["X-Request-ID"] = request_id
         return response
+
+
+class RequestLogMiddleware(RequestMiddleware):
+    def format_request(self, request: HttpRequest) -> str:
+        """Method and route: the path may name a memory by its slug, and behind the ? stands what somebody asks for."""
+        try:
+            return f"{request.method} /{resolve(request.path_info).route}"
+        except Resolver404:
+            return f"{request.method} (no route)"

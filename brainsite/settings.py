@@ -59,7 +59,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "brainsite.middleware.RequestIdMiddleware",
-    "django_structlog.middlewares.RequestMiddleware",
+    "brainsite.middleware.RequestLogMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -106,6 +106,7 @@ def login(user: str, password: str | None, *flags: str, test: dict[str, Any] | N
         "USER": user,
         "PASSWORD": password or "",
         "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,  # after a restart of the database the pool hands out no dead connection
         "OPTIONS": options,
         "TEST": test or {"MIRROR": "migrator"},
     }
@@ -159,7 +160,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_TASK_PUBLISH_RETRY = False  # a lost ring is found by the sweeper
 SWEEP_SECONDS = 10
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "brain.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}}
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "brain.sweep", "schedule": SWEEP_SECONDS, "options": {"expires": SWEEP_SECONDS}}
+}
 
 AUTH_USER_MODEL = "accounts.User"
 LOGIN_URL = "/login/"
@@ -199,7 +202,7 @@ SECURE_REDIRECT_EXEMPT = [r"^livez$", r"^readyz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_REFERRER_POLICY = "no-referrer"
+SECURE_REFERRER_POLICY = "same-origin"  # with "no-referrer" browsers send `Origin: null`, and no form gets through
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -224,7 +227,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["brainsite.api.permissions.HasActor"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["brainsite.api.parsers.StrictJSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_standardized_errors.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "brainsite.api.schema.BrainSchema",
     "EXCEPTION_HANDLER": "brainsite.api.errors.exception_handler",
     "DEFAULT_VERSIONING_CLASS": None,
     "UNAUTHENTICATED_USER": None,
@@ -242,6 +245,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1/",
+    "POSTPROCESSING_HOOKS": [],  # the words of a choice stay where it is used
 }
 
 # One JSON line an event, with the request's id, never a memory's words.

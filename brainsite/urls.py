@@ -12,3 +12,4 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("brainsite.web.urls")),
 ]
+handler500 = "brainsite.web.errors.server_error"

@@ -31,7 +31,9 @@ class Node(TenantModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint("brain", "parent", Lower("name"), name="graph_node_sibling_names", nulls_distinct=False),
+            models.UniqueConstraint(
+                "brain", "parent", Lower("name"), name="graph_node_sibling_names", nulls_distinct=False
+            ),
             models.CheckConstraint(condition=~models.Q(parent=models.F("id")), name="graph_node_not_its_own_parent"),
             models.CheckConstraint(condition=~models.Q(name=""), name="graph_node_named"),
             models.CheckConstraint(

@@ -1,10 +1,12 @@
 """The tree of one brain: find or make nodes by path, read paths, keep counts exact.
 
-Every function runs inside an open session of `actor`, and takes the one brain it works on.
+Every function runs inside an open session of `actor`, and takes the one brain it works on; list_nodes and get_node
+open their own, over all brains that the actor reads.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import F, QuerySet, Value
@@ -26,6 +28,24 @@ class NodePath:
     path: str
 
 
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node as a door shows it."""
+
+    id: UUID
+    brain_id: UUID
+    scope: str
+    name: str
+    type: str
+    parent_id: UUID | None
+    path: str
+    category: str
+    memory_count: int
+    created_at: datetime
+    last_accessed: datetime | None
+    archived_at: datetime | None
+
+
 def type_at(depth: int) -> str:
     return (Node.Type.CATEGORY, Node.Type.CONCEPT)[depth] if depth < 2 else Node.Type.TOPIC
 
@@ -35,7 +55,13 @@ def inbox(actor: Actor, brain: BrainRef) -> UUID:
     node_id = inbox_id(brain.id)
     if not Node.objects.visible_to(actor).filter(brain_id=brain.id, id=node_id).exists():
         node = Node(
-            id=node_id, brain_id=brain.id, scope=brain.scope, name=INBOX, type=Node.Type.TOPIC, parent=None, category=INBOX
+            id=node_id,
+            brain_id=brain.id,
+            scope=brain.scope,
+            name=INBOX,
+            type=Node.Type.TOPIC,
+            parent=None,
+            category=INBOX,
         )
         Node.objects.writable_by(actor).bulk_create([node], ignore_conflicts=True)
     return node_id
@@ -87,7 +113,12 @@ def find_or_make_node(actor: Actor, brain: BrainRef, node: str) -> UUID:
         found = _child(rows, parent, name)
         if found is None:
             made = rows.create(
-                brain_id=brain.id, scope=brain.scope, name=name, type=type_at(depth), parent_id=parent, category=names[0]
+                brain_id=brain.id,
+                scope=brain.scope,
+                name=name,
+                type=type_at(depth),
+                parent_id=parent,
+                category=names[0],
             )
             found = made.id
         parent = found
@@ -136,7 +167,10 @@ def paths(actor: Actor, node_ids: Iterable[UUID]) -> dict[UUID, NodePath]:
     known: dict[UUID, tuple[str, UUID | None]] = {}
     wanted = asked = set(node_ids)
     while missing := wanted - known.keys():
-        found = {node_id: (name, parent) for node_id, name, parent in rows.filter(id__in=missing).values_list("id", "name", "parent_id")}
+        found = {
+            node_id: (name, parent)
+            for node_id, name, parent in rows.filter(id__in=missing).values_list("id", "name", "parent_id")
+        }
         known |= found
         wanted = {parent for _, parent in found.values() if parent is not None}
     return {node_id: NodePath(node_id, _joined(node_id, known)) for node_id in asked if node_id in known}
@@ -203,3 +237,40 @@ def subtree(actor: Actor, brain: BrainRef, node_id: UUID) -> list[UUID]:
         level = list(rows.values_list("id", flat=True))
         found += level
     return found
+
+
+def list_nodes(actor: Actor, *, scope: str | None = None) -> list[NodeView]:
+    """The trees of the actor's brains, flat: by brain, then by path. One query. Raises Forbidden (scope)."""
+    brains = actor.readable if scope is None else actor.brains_to_read(scope)
+    with actor.session():
+        rows = {node.id: node for node in Node.objects.visible_to(actor).filter(brain_id__in=[b.id for b in brains])}
+    names = {node.id: (node.name, node.parent_id) for node in rows.values()}
+    views = [_node_view(node, _joined(node.id, names)) for node in rows.values()]
+    order = {brain.id: index for index, brain in enumerate(brains)}
+    return sorted(views, key=lambda view: (order[view.brain_id], view.path.casefold().split("/"), view.id))
+
+
+def get_node(actor: Actor, node_id: UUID) -> NodeView:
+    """Raises NotFound, also for a node of a brain that this actor may not read."""
+    with actor.session():
+        node = Node.objects.visible_to(actor).filter(id=node_id).first()
+        if node is None:
+            raise NotFound
+        return _node_view(node, paths(actor, [node_id])[node_id].path)
+
+
+def _node_view(node: Node, path: str) -> NodeView:
+    return NodeView(
+        id=node.id,
+        brain_id=node.brain_id,
+        scope=node.scope,
+        name=node.name,
+        type=node.type,
+        parent_id=node.parent_id,
+        path=path,
+        category=node.category,
+        memory_count=node.memory_count,
+        created_at=node.created_at,
+        last_accessed=node.last_accessed,
+        archived_at=node.archived_at,
+    )

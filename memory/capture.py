@@ -129,14 +129,14 @@ def append_messages(
         if found.kind == RecallFile.Kind.THOUGHT:
             raise Invalid("A thought is edited, not continued.", field="id")
         revision = lock_brain(actor, brain)
-        if idempotency and (ids := _repeated(actor, brain, idempotency)) is not None:
+        if idempotency and (ids := repeated(actor, brain, idempotency)) is not None:
             return find_memory(actor, str(ids[0]))
         current = RecallFile.objects.writable_by(actor).get(brain_id=brain.id, id=found.id)
         if expected_revision is not None and current.revision != expected_revision:
             raise Stale(f"This is revision {current.revision} now.", field="If-Match")
         _append(actor, brain, current, prepared, revision)
         record(actor, brain, "append", target_kind="recall_file", targets=[found.id], data={"messages": len(messages)})
-        _remember(actor, brain, idempotency, [found.id])
+        remember(actor, brain, idempotency, [found.id])
         return find_memory(actor, str(found.id))
 
 
@@ -200,9 +200,10 @@ def _store(
     actor: Actor, brain: BrainRef, files: Sequence[Prepared], idempotency: Idempotency | None
 ) -> list[Captured | BrainError]:
     revision = lock_brain(actor, brain)
-    if idempotency and (ids := _repeated(actor, brain, idempotency)) is not None:
+    if idempotency and (ids := repeated(actor, brain, idempotency)) is not None:
         known = load_memories(actor, [memory_id for memory_id in ids if memory_id])
-        return [Captured(known[i], False) if i in known else NotFound("It is no longer there.") for i in ids]
+        gone = NotFound("This was refused, or has been deleted since.")
+        return [Captured(known[i], False) if i in known else gone for i in ids]
     by_source_key = _known_sources(actor, brain, files)
     slugs = _free_slugs(actor, brain, files)
     results: list[UUID | BrainError] = []
@@ -223,7 +224,7 @@ def _store(
         created[row.id] = row
         texts = _messages(brain, row, prepared, at=0)
         messages += texts
-        entries += _entry_rows(brain, row, prepared, revision)
+        entries += _entry_rows(brain, row, prepared, texts, revision)
         if key is not None:
             by_source_key[key] = _Known(row, [message.content for message in texts])
         results.append(row.id)
@@ -232,7 +233,7 @@ def _store(
     add_entries(actor, brain, entries)
     enqueue(actor, brain, Job.Kind.EMBED, created)
     record(actor, brain, "capture", target_kind="recall_file", targets=list(created))
-    _remember(actor, brain, idempotency, [r if isinstance(r, UUID) else None for r in results])
+    remember(actor, brain, idempotency, [r if isinstance(r, UUID) else None for r in results])
     loaded = load_memories(actor, [result for result in results if isinstance(result, UUID)])
     return [r if isinstance(r, BrainError) else Captured(loaded[r], r in created) for r in results]
 
@@ -278,8 +279,9 @@ def _append(actor: Actor, brain: BrainRef, row: RecallFile, prepared: Prepared, 
     at = row.message_count
     entries = tuple(replace(entry, position=at + index) for index, entry in enumerate(prepared.entries))
     prepared = replace(prepared, entries=entries)
-    Message.objects.writable_by(actor).bulk_create(_messages(brain, row, prepared, at=at), batch_size=1_000)
-    add_entries(actor, brain, _entry_rows(brain, row, prepared, revision))
+    messages = _messages(brain, row, prepared, at=at)
+    Message.objects.writable_by(actor).bulk_create(messages, batch_size=1_000)
+    add_entries(actor, brain, _entry_rows(brain, row, prepared, messages, revision))
     RecallFile.objects.writable_by(actor).filter(brain_id=brain.id, id=row.id).update(
         message_count=at + len(entries),
         revision=F("revision") + 1,
@@ -337,17 +339,20 @@ def _messages(brain: BrainRef, row: RecallFile, prepared: Prepared, *, at: int) 
     ]
 
 
-def _entry_rows(brain: BrainRef, row: RecallFile, prepared: Prepared, revision: int) -> list[RagEntry]:
+def _entry_rows(
+    brain: BrainRef, row: RecallFile, prepared: Prepared, messages: Sequence[Message], revision: int
+) -> list[RagEntry]:
     return [
         entry_row(
             brain,
             entry,
+            message_id=message.id,
             recall_file_id=row.id,
             node_id=row.node_id,
             revision=revision,
             occurred_at=message.timestamp or row.occurred_at,
         )
-        for entry, message in zip(prepared.entries, prepared.new.messages, strict=True)
+        for entry, message in zip(prepared.entries, messages, strict=True)
     ]
 
 
@@ -370,7 +375,7 @@ def _slug(prepared: Prepared) -> str:
     return f"{words}-{prepared.occurred_at:%Y-%m-%d}"
 
 
-def _repeated(actor: Actor, brain: BrainRef, idempotency: Idempotency) -> list[UUID | None] | None:
+def repeated(actor: Actor, brain: BrainRef, idempotency: Idempotency) -> list[UUID | None] | None:
     """What an earlier request with this key made. Raises Conflict when its body was another one."""
     check_text(idempotency.key, "Idempotency-Key", most=IDEMPOTENCY_KEY_CHARACTERS)
     rows = IdempotencyKey.objects.writable_by(actor).filter(brain_id=brain.id, principal_id=_principal(actor))
@@ -382,7 +387,7 @@ def _repeated(actor: Actor, brain: BrainRef, idempotency: Idempotency) -> list[U
     return [UUID(made) if made else None for made in known.result["ids"]]
 
 
-def _remember(actor: Actor, brain: BrainRef, idempotency: Idempotency | None, ids: Sequence[UUID | None]) -> None:
+def remember(actor: Actor, brain: BrainRef, idempotency: Idempotency | None, ids: Sequence[UUID | None]) -> None:
     if idempotency is None:
         return
     row = IdempotencyKey(

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 from django.conf import settings
-from django.db.models import Func, BinaryField
+from django.db.models import BinaryField, Func
 
 from accounts.actor import Actor, BrainRef
 from graph.words import unpack
@@ -171,7 +171,8 @@ class Corpus:
     def neighbour_rows(self, rows: Ints, step: int) -> Ints:
         """The entry of the message before (-1) or after (+1) in the same recall file; -1 where there is none."""
         found = [
-            self.neighbours.get((self.entries[row].recall_file_id, self.entries[row].position + step), -1) for row in rows
+            self.neighbours.get((self.entries[row].recall_file_id, self.entries[row].position + step), -1)
+            for row in rows
         ]
         return np.array(found, np.int64)
 
@@ -301,7 +302,7 @@ def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) ->
 def _catch_up(actor: Actor, brain: BrainRef, model_id: int, corpus: Corpus) -> None:
     if corpus.revision:
         removed = RemovedEntry.objects.visible_to(actor).filter(brain_id=brain.id, revision__gt=corpus.revision)
-        corpus.remove(removed.values_list("id", flat=True))
+        corpus.remove(removed.values_list("entry_id", flat=True))
     changed = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, revision__gt=corpus.revision)
     vectors = RagEmbedding.objects.visible_to(actor).filter(brain_id=brain.id, embedding_model_id=model_id)
     if corpus.revision:

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from accounts.actor import Actor
 from accounts.errors import Invalid, Stale
+from accounts.ids import uuid7
 from accounts.operations import record
 from graph.tree import find_or_make_node
 from memory.capture import check_choice, check_editable, check_tags
@@ -77,12 +78,24 @@ def edit(actor: Actor, ref: str, changes: Changes, *, expected_revision: int | N
                 edited_by=actor.principal_id,
             )
             Revision.objects.writable_by(actor).bulk_create([old])
-            texts.update(content=message.content)
             remove_entries(actor, brain, row.id, revision)
             forget_old_removals(actor, brain, revision)
+            # a new id: vectors that are being made of the old words find no entry to go to
+            texts.delete()
+            text = Message(
+                id=uuid7(),
+                brain_id=brain.id,
+                scope=brain.scope,
+                recall_file_id=row.id,
+                position=0,
+                role=message.role,
+                content=message.content,
+            )
+            Message.objects.writable_by(actor).bulk_create([text])
             new = entry_row(
                 brain,
                 entry,
+                message_id=text.id,
                 recall_file_id=row.id,
                 node_id=row.node_id,
                 revision=revision,
@@ -93,6 +106,11 @@ def edit(actor: Actor, ref: str, changes: Changes, *, expected_revision: int | N
             enqueue(actor, brain, Job.Kind.EMBED, [row.id])
         rows.update(**fields, revision=F("revision") + 1, updated_at=Now())
         record(
-            actor, brain, "edit", target_kind="recall_file", targets=[row.id], data={"before": before, "after": list(fields)}
+            actor,
+            brain,
+            "edit",
+            target_kind="recall_file",
+            targets=[row.id],
+            data={"before": before, "after": list(fields)},
         )
         return find_memory(actor, str(row.id))

@@ -7,8 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from accounts.actor import Actor, BrainRef
-from accounts.ids import uuid7
-
 from graph.tree import count_entries
 from graph.words import entities, keywords, pack, terms
 from memory.models import RagEmbedding, RagEntry, RemovedEntry
@@ -17,6 +15,7 @@ from memory.types import NewMessage
 
 KEYWORDS, ENTITIES = 12, 12
 SIZE_BYTES = 4
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedEntry:
@@ -28,6 +27,7 @@ class PreparedEntry:
     terms: bytes
     keywords: tuple[str, ...]
     entities: tuple[str, ...]
+
 
 def prepare_entry(position: int, message: NewMessage) -> PreparedEntry:
     """The words of a message are those of its speaker, its text and the captions of its attachments."""
@@ -43,15 +43,18 @@ def prepare_entry(position: int, message: NewMessage) -> PreparedEntry:
         entities=tuple(entities(content, ENTITIES)),
     )
 
+
 def captions(details: Mapping[str, Any]) -> str:
     attachments = details.get("attachments")
     if not isinstance(attachments, list):
         return ""
     return " ".join(str(a["caption"]) for a in attachments if isinstance(a, dict) and isinstance(a.get("caption"), str))
 
+
 def join_packed(packed: Iterable[bytes]) -> bytes:
     """One value of all pieces: for each its size (uint32, little-endian), then what graph.words.pack made."""
     return b"".join(len(each).to_bytes(SIZE_BYTES, "little") + each for each in packed)
+
 
 def split_packed(joined: bytes | memoryview) -> list[memoryview]:
     view, found, at = memoryview(joined), [], 0
@@ -62,17 +65,20 @@ def split_packed(joined: bytes | memoryview) -> list[memoryview]:
         at += size
     return found
 
+
 def entry_row(
     brain: BrainRef,
     prepared: PreparedEntry,
     *,
+    message_id: UUID,
     recall_file_id: UUID,
     node_id: UUID,
     revision: int,
     occurred_at: datetime,
 ) -> RagEntry:
+    """The passage of one message; it has the message's id, so that its words are found by key."""
     return RagEntry(
-        id=uuid7(),
+        id=message_id,
         brain_id=brain.id,
         scope=brain.scope,
         node_id=node_id,
@@ -88,6 +94,7 @@ def entry_row(
         occurred_at=occurred_at,
     )
 
+
 def add_entries(actor: Actor, brain: BrainRef, rows: Sequence[RagEntry]) -> None:
     """Insert entries and count them at their nodes. Under the brain's lock."""
     RagEntry.objects.writable_by(actor).bulk_create(rows, batch_size=1_000)
@@ -95,6 +102,7 @@ def add_entries(actor: Actor, brain: BrainRef, rows: Sequence[RagEntry]) -> None
     for row in rows:
         changes[row.node_id, row.recall_file_id] = changes.get((row.node_id, row.recall_file_id), 0) + 1
     count_entries(actor, brain, changes)
+
 
 def remove_entries(actor: Actor, brain: BrainRef, recall_file_id: UUID, revision: int) -> None:
     """Take a recall file out of rows, terms, vectors and counts. Under the brain's lock."""
@@ -109,12 +117,13 @@ def remove_entries(actor: Actor, brain: BrainRef, recall_file_id: UUID, revision
     rows._raw_delete(rows.db)
     removed = RemovedEntry.objects.writable_by(actor)
     removed.bulk_create(
-        RemovedEntry(id=entry_id, brain_id=brain.id, scope=brain.scope, revision=revision) for entry_id in ids
+        RemovedEntry(entry_id=entry_id, brain_id=brain.id, scope=brain.scope, revision=revision) for entry_id in ids
     )
     changes: dict[tuple[UUID, UUID], int] = {}
     for _, node_id in found:
         changes[node_id, recall_file_id] = changes.get((node_id, recall_file_id), 0) - 1
     count_entries(actor, brain, changes)
+
 
 def move_entries(actor: Actor, brain: BrainRef, recall_file_id: UUID, node_id: UUID, revision: int) -> None:
     """Give all entries of a recall file another node; vectors and counts go along. Under the brain's lock."""

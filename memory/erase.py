@@ -1,4 +1,4 @@
-"""Taking memories away: to the trash at once, out of it again on request, for good by request or when the time is up."""
+"""Taking memories away: to the trash at once, back on request, for good on request or when the time is up."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.actor import Actor, BrainRef
 from accounts.errors import Conflict, Stale
-from accounts.models import OperationPayload, Operation
+from accounts.models import Operation, OperationPayload
 from accounts.operations import record
 from memory.capture import check_editable
 from memory.corpus_version import forget_old_removals, lock_brain
@@ -54,7 +54,9 @@ def restore(actor: Actor, ref: str) -> Memory:
         memory = find_memory(actor, ref, state=RecallFile.State.TRASHED)
         texts = Message.objects.visible_to(actor).filter(brain_id=memory.brain_id, recall_file_id=memory.id)
         messages = list(texts.order_by("position"))
-    entries = [prepare_entry(m.position, NewMessage(m.role, m.content, m.speaker, m.timestamp, m.details)) for m in messages]
+    entries = [
+        prepare_entry(m.position, NewMessage(m.role, m.content, m.speaker, m.timestamp, m.details)) for m in messages
+    ]
     with actor.session():
         memory = find_memory(actor, ref, state=RecallFile.State.TRASHED)
         brain = check_editable(actor, memory)
@@ -75,6 +77,7 @@ def restore(actor: Actor, ref: str) -> Memory:
             entry_row(
                 brain,
                 entry,
+                message_id=message.id,
                 recall_file_id=memory.id,
                 node_id=memory.node.id,
                 revision=revision,

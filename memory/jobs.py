@@ -165,5 +165,9 @@ def _put_back(rows: QuerySet[Job], error: str, delay: timedelta, **more: Any) ->
             mine.update(state=Job.State.DONE, lease_until=None, finished_at=Now(), error="Replaced by a later job.")
         else:
             mine.update(
-                state=Job.State.PENDING, lease_until=None, run_after=Now() + delay, error=error[:ERROR_CHARACTERS], **more
+                state=Job.State.PENDING,
+                lease_until=None,
+                run_after=Now() + delay,
+                error=error[:ERROR_CHARACTERS],
+                **more,
             )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from accounts.actor import Actor, Scope
+from accounts.actor import Actor, BrainRef, Scope
 from accounts.errors import Invalid, NotFound
 from graph.tree import NodePath, as_uuid, find_node, paths, subtree
 from memory.models import Message, RecallFile, Revision
@@ -88,6 +88,7 @@ def list_memories(
     limit: int = 20,
     after: Cursor | None = None,
     with_messages: bool = False,
+    only_editable: bool = False,
 ) -> list[Memory]:
     """Newest first by (created_at, id). Raises Forbidden for a scope that may not be read, Invalid for bad filters."""
     if not 1 <= limit <= PAGE_MOST + 1:  # a door asks for one more to know whether there is another page
@@ -100,8 +101,12 @@ def list_memories(
         rows = filters.narrow(rows)
         if kind:
             rows = rows.filter(kind=kind)
+        if only_editable:  # the rule of capture.check_editable
+            rows = rows.filter(brain_id__in=[brain.id for brain in actor.writable])
+            if not actor.curates:
+                rows = rows.exclude(~Q(contributed_by=actor.principal_id), scope=Scope.CORPORATE)
         if filters.node:
-            below = [node for brain in brains for node in _subtree_or_none(actor, brain, filters.node)]
+            below = [node for brain in brains for node in nodes_below(actor, brain, filters.node)]
             if not below:
                 raise NotFound("No such node.", field="node")
             rows = rows.filter(node_id__in=below)
@@ -116,23 +121,25 @@ def list_memories(
         return memories
 
 
-def list_revisions(actor: Actor, ref: str) -> list[dict[str, Any]]:
-    """Earlier words of a thought, newest first: revision, content, edited_by, created_at."""
+def list_revisions(actor: Actor, ref: str, *, limit: int = 20, before: int | None = None) -> list[dict[str, Any]]:
+    """Earlier words of a thought, newest first: revision, content, edited_by, created_at. Raises NotFound."""
     with actor.session():
         memory = find_memory(actor, ref)
         rows = Revision.objects.visible_to(actor).filter(brain_id=memory.brain_id, recall_file_id=memory.id)
-        return list(rows.order_by("-revision").values("revision", "content", "edited_by", "created_at"))
+        if before is not None:
+            rows = rows.filter(revision__lt=before)
+        shown = rows.order_by("-revision").values("revision", "content", "edited_by", "created_at")[:limit]
+        return [dict(row) for row in shown]
 
 
-def message_window(actor: Actor, spans: Iterable[tuple[UUID, int, int]]) -> dict[UUID, list[MessageView]]:
-    """Messages of recall files between two positions (inclusive), in order. Needs an open session."""
-    wanted = Q()
-    for recall_file_id, first, last in spans:
-        wanted |= Q(recall_file_id=recall_file_id, position__gte=first, position__lte=last)
-    return _views(Message.objects.visible_to(actor).filter(wanted)) if wanted else {}
+def messages_by_id(actor: Actor, ids: Iterable[UUID]) -> dict[UUID, MessageView]:
+    """Messages by their ids, which are those of their passages. Needs an open session."""
+    rows = Message.objects.visible_to(actor).filter(id__in=list(ids))
+    return {row.id: _view(row) for row in rows}
 
 
-def _subtree_or_none(actor: Actor, brain: Any, node: str) -> Sequence[UUID]:
+def nodes_below(actor: Actor, brain: BrainRef, node: str) -> Sequence[UUID]:
+    """A node of this brain and all below it; nothing when it has no such node."""
     try:
         return subtree(actor, brain, find_node(actor, brain, node))
     except NotFound:
@@ -147,9 +154,12 @@ def _messages(actor: Actor, ids: Sequence[UUID]) -> dict[UUID, list[MessageView]
 def _views(rows: QuerySet[Message]) -> dict[UUID, list[MessageView]]:
     found: dict[UUID, list[MessageView]] = {}
     for row in rows.order_by("recall_file_id", "position"):
-        view = MessageView(row.position, row.role, row.speaker, row.content, row.timestamp, row.details)
-        found.setdefault(row.recall_file_id, []).append(view)
+        found.setdefault(row.recall_file_id, []).append(_view(row))
     return found
+
+
+def _view(row: Message) -> MessageView:
+    return MessageView(row.position, row.role, row.speaker, row.content, row.timestamp, row.details)
 
 
 def _memory(row: RecallFile, nodes: dict[UUID, NodePath]) -> Memory:

@@ -13,13 +13,13 @@ import numpy as np
 import structlog
 
 from accounts.actor import Actor, BrainRef
-from accounts.errors import Invalid
+from accounts.errors import Invalid, NotFound
 from accounts.ids import uuid7
-from graph.tree import find_node, paths, subtree
+from graph.tree import paths
 from graph.words import query_terms
 from memory.corpus import Corpus, Ints, corpus_for
 from memory.embedding import Model, current_model, embedder
-from memory.memories import Filters, load_memories, message_window
+from memory.memories import Filters, messages_by_id, nodes_below
 from memory.models import RecallFile
 from memory.providers import EmbedderUnavailable
 from memory.ranking import Floats, Signals, fuse
@@ -106,6 +106,8 @@ def recall(
     with watch.stage("understand"):
         question = understand(query)
     with actor.session():
+        if filters.node and not any(nodes_below(actor, brain, filters.node) for brain in brains):
+            raise NotFound("No such node.", field="node")
         found: list[Candidates] = []
         for brain in brains:
             with watch.stage("load"):
@@ -163,7 +165,7 @@ def allowed_rows(actor: Actor, brain: BrainRef, corpus: Corpus, filters: Filters
         ids = set(named.narrow(files).values_list("id", flat=True))
         allowed &= np.fromiter((e.recall_file_id in ids for e in corpus.entries), bool, len(corpus.entries))
     if filters.node:
-        nodes = set(subtree(actor, brain, find_node(actor, brain, filters.node)))
+        nodes = set(nodes_below(actor, brain, filters.node))
         allowed &= np.fromiter((e.node_id in nodes for e in corpus.entries), bool, len(corpus.entries))
     return allowed
 
@@ -235,7 +237,8 @@ def rank(found: Sequence[Candidates], question: Question, limit: int, threshold:
             break
         cosine = float(joined.vector[position])
         known = not np.isnan(cosine)
-        if joined.words[position] <= 0 and known and question.model.similarity(cosine) < threshold:
+        similarity = question.model.similarity(cosine) if known else 0.0
+        if joined.words[position] <= 0 and similarity < threshold:
             cut += 1
             continue
         candidate = found[int(brain_of[position])]
@@ -251,22 +254,24 @@ def attach(
 ) -> tuple[list[Hit], bool]:
     """Hits with their words, within the token budget; True when the budget left some out."""
     entries = [found[r.brain].corpus.entries[r.row] for r in ranked]
-    margin = NEIGHBOURS if with_messages else 0
-    spans = [(e.recall_file_id, max(0, e.position - margin), e.last_position + margin) for e in entries]
-    texts = message_window(actor, spans)
-    memories = load_memories(actor, [e.recall_file_id for e in entries])
-    nodes = paths(actor, {e.node_id for e in entries})
+    around = [_around(found[r.brain].corpus, r.row) if with_messages else [r.row] for r in ranked]
+    ids = {found[r.brain].corpus.entries[row].id for r, rows in zip(ranked, around, strict=True) for row in rows}
+    texts = messages_by_id(actor, ids)
+    files = RecallFile.objects.visible_to(actor).filter(id__in={entry.recall_file_id for entry in entries})
+    memories = {
+        row.id: row for row in files.only("recall_id", "kind", "scope", "contributed_by", "trust", "occurred_at")
+    }
+    nodes = paths(actor, {entry.node_id for entry in entries})
     model = current_model()
     hits: list[Hit] = []
     spent = 0
-    for r, entry, (_, first, last) in zip(ranked, entries, spans, strict=True):
-        memory = memories.get(entry.recall_file_id)
-        window = {m.position: m for m in texts.get(entry.recall_file_id, []) if first <= m.position <= last}
-        if memory is None or entry.position not in window:
+    for r, entry, rows in zip(ranked, entries, around, strict=True):
+        own, memory = texts.get(entry.id), memories.get(entry.recall_file_id)
+        if memory is None or own is None:
             continue  # deleted between two statements of this session
-        text = window[entry.position].content
-        around = tuple(window[p] for p in sorted(window)) if with_messages else None
-        cost = sum(tokens(m.content) for m in around) if around else tokens(text)
+        corpus = found[r.brain].corpus
+        window = tuple(texts[i] for i in (corpus.entries[row].id for row in rows) if i in texts)
+        cost = sum(tokens(message.content) for message in window)
         if max_tokens is not None and spent + cost > max_tokens:
             return hits, True
         spent += cost
@@ -278,10 +283,10 @@ def attach(
                 kind=memory.kind,
                 entry_kind=entry.entry_kind,
                 scope=memory.scope,
-                text=text,
+                text=own.content,
                 score=round(r.score, 4),
                 similarity=None if r.cosine is None else round(model.similarity(r.cosine), 4),
-                occurred_at=window[entry.position].timestamp or memory.occurred_at,
+                occurred_at=own.timestamp or memory.occurred_at,
                 node=nodes[entry.node_id],
                 contributed_by=memory.contributed_by,
                 trust=memory.trust,
@@ -289,10 +294,17 @@ def attach(
                 speaker=entry.speaker,
                 first_message=entry.position,
                 last_message=entry.last_position,
-                messages=around,
+                messages=window if with_messages else None,
             )
         )
     return hits, False
+
+
+def _around(corpus: Corpus, row: int) -> list[int]:
+    """The entry's row with those of the messages just before and after, in order."""
+    steps = range(-NEIGHBOURS, NEIGHBOURS + 1)
+    rows = [corpus.neighbour_rows(np.array([row]), step)[0] if step else row for step in steps]
+    return [int(row) for row in rows if row >= 0]
 
 
 def tokens(text: str) -> int:

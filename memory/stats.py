@@ -1,4 +1,4 @@
-"""Numbers about what an actor can read: memories by scope and category, tags, contributors, what waits to be embedded."""
+"""Numbers about what an actor can read: memories by scope and category, tags, contributors, what is pending."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -78,7 +78,9 @@ class JobView:
     finished_at: Any
 
 
-def list_jobs(actor: Actor, *, kind: str | None = None, state: str | None = None, limit: int = 50, after: Any = None) -> list[JobView]:
+def list_jobs(
+    actor: Actor, *, kind: str | None = None, state: str | None = None, limit: int = 50, after: Any = None
+) -> list[JobView]:
     """Newest first."""
     with actor.session():
         rows = Job.objects.visible_to(actor)

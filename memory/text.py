@@ -9,6 +9,7 @@ from accounts.errors import Invalid, TooLarge
 
 CONTENT_CHARACTERS = 2_000_000
 SURROGATE = re.compile("[\ud800-\udfff]")
+BLANK = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
 
@@ -27,7 +28,7 @@ def check_text(text: str, field: str, *, most: int, blank: bool = False) -> str:
 
 def is_visible(text: str) -> bool:
     """Whether any character is more than white space, a control or a zero-width one."""
-    return any(unicodedata.category(character)[0] not in "ZC" for character in text)
+    return any(unicodedata.category(character) not in BLANK for character in text)
 
 
 def check_content(text: str, field: str = "content") -> str:
@@ -59,10 +60,12 @@ def _check_json(value: Any, field: str, depth: int) -> int:
     if isinstance(value, str):
         return len(check_text(value, field, most=CONTENT_CHARACTERS, blank=True)) + 2
     if isinstance(value, dict):
-        return sum(_check_json(str(k), field, depth - 1) + _check_json(v, field, depth - 1) for k, v in value.items()) + 2
+        return (
+            sum(_check_json(str(k), field, depth - 1) + _check_json(v, field, depth - 1) for k, v in value.items()) + 2
+        )
     if isinstance(value, list | tuple):
         return sum(_check_json(item, field, depth - 1) for item in value) + 2
-    if isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
+    if (isinstance(value, float) and value != value) or value in (float("inf"), float("-inf")):
         raise Invalid("NaN and Infinity are no JSON.", field=field)
     if isinstance(value, int) and abs(value) > 10**300:
         raise Invalid("This number is too large.", field=field)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, connections
-from django.test.utils import setup_databases, teardown_databases
+from django.test.utils import override_settings, setup_databases, teardown_databases
 
 from memory import corpus, embedding
 from tests.cast import Cast, make_cast
@@ -17,7 +17,7 @@ ALIASES = ["default", "agent", "migrator"]
 def django_db_setup(
     django_test_environment: None, django_db_blocker: Any, django_db_modify_db_settings: None
 ) -> Iterator[None]:
-    """All three aliases always: with one alone the mirror would not be set, and tests would run on the real database."""
+    """All three aliases always: with one alone the mirror would not be set and tests ran on the real database."""
     with django_db_blocker.unblock():
         old = setup_databases(verbosity=0, interactive=False, aliases=ALIASES, serialized_aliases=[])
         assert connection.settings_dict["NAME"].startswith("test_")
@@ -29,10 +29,17 @@ def django_db_setup(
 
 @pytest.fixture
 def cast(request: pytest.FixtureRequest) -> Cast:
-    """Committed rows, as every request and job sees them from a connection of its own; all aliases are flushed after."""
+    """Committed rows, as every request and job sees them from its own connection; all aliases are flushed after."""
     request.node.add_marker(pytest.mark.django_db(transaction=True, databases=ALIASES))
     request.getfixturevalue("transactional_db")
     return make_cast()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quick_passwords() -> Iterator[None]:
+    """The real hash is slow on purpose."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(autouse=True)

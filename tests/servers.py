@@ -1,4 +1,4 @@
-"""A pytest plugin, loaded before Django: one real Postgres and one real Valkey for the whole run, in a folder of its own.
+"""A pytest plugin, loaded before Django: one real Postgres and Valkey for the whole run, in a folder of its own.
 
 Processes of a parallel run share both servers (each has a database of its own) through the environment.
 """

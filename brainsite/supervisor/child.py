@@ -20,6 +20,7 @@ from brainsite.supervisor.errors import ProgramError
 from brainsite.supervisor.folders import make_folder, write_private
 
 PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
 LOG_BYTES = 5 * 2**20
 LOG_COUNT = 3
 POLL_SECONDS = 0.02
@@ -117,7 +118,7 @@ class Child:
             with suppress(BrokenPipeError):  # it is dead already, which is_alive tells
                 self.process.stdin.write(self.stdin())
                 self.process.stdin.close()
-        with suppress(psutil.NoSuchProcess):
+        with suppress(psutil.NoSuchProcess, OSError):  # a full disk is no reason to give up a process that runs
             started = psutil.Process(self.process.pid).create_time()
             write_private(self.record_file, json.dumps({"pid": self.process.pid, "started": started}))
 
@@ -170,6 +171,21 @@ def die_with_parent(signal_number: int) -> Callable[[], None] | None:
             os._exit(1)
 
     return in_child
+
+
+def adopt_orphans() -> None:
+    """What our children leave behind becomes ours: in many containers the first process of all reaps nobody."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def reap_adopted(ours: Sequence[Child]) -> None:
+    """One dead process a call, unless it is one of `ours`, which Popen reaps."""
+    known = {child.process.pid for child in ours if child.process}
+    with suppress(ChildProcessError):
+        dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if dead and dead.si_pid not in known:
+            os.waitpid(dead.si_pid, os.WNOHANG)
 
 
 def end_session(record_file: Path) -> None:

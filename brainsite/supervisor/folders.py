@@ -1,6 +1,7 @@
 """The data folder: nothing in it is readable by anyone else, and what lies above it is left as it is."""
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -13,7 +14,12 @@ OURS = {"version", "lock", "secrets.json", "logs", "run", "postgres", "valkey", 
 def make_data_folder(path: Path, account: Account) -> None:
     """0700; as root 0710 with the service account's group, so that the servers may pass through. Raises StartError."""
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        refuse_closed(path, account)
+        for folder in reversed(path.parents):
+            if not folder.exists():
+                folder.mkdir()
+                folder.chmod(0o700 if account.is_self else 0o711)
+        path.mkdir(mode=0o700, exist_ok=True)
         present = {entry.name for entry in path.iterdir()} - {"lost+found"}
     except OSError as error:
         raise StartError(f"The data folder {path} cannot be used: {error.strerror}. Set BRAIN_DATA_DIR.") from None
@@ -26,29 +32,25 @@ def make_data_folder(path: Path, account: Account) -> None:
     else:
         os.chown(path, -1, account.gid)
         path.chmod(0o710)
-    closed = first_closed(path, account)
-    if closed:
-        raise StartError(
-            f"The database runs as the system user {account.name}, which may not enter {closed}.\n"
-            f"Either set BRAIN_DATA_DIR to a folder elsewhere, such as /var/lib/brain, or let that user pass through:\n"
-            f"    chmod o+x '{closed}'"
-        )
 
 
-def first_closed(path: Path, account: Account) -> Path | None:
-    """The topmost folder on the way to `path` that the account may not pass through."""
+def refuse_closed(path: Path, account: Account) -> None:
+    """What lies above the data folder is not ours to open; where it is closed to the servers, the person decides."""
     if account.is_self:
-        return None
-    for folder in [*reversed(path.resolve().parents), path.resolve()]:
-        probe = subprocess.run(
-            ["/bin/sh", "-c", 'cd "$1"', "sh", str(folder)],
+        return
+    for folder in reversed(path.resolve().parents):
+        enter = subprocess.run(
+            ["/bin/sh", "-c", 'cd "$1"', "sh", folder],
             stderr=subprocess.DEVNULL,
             check=False,
             **account.popen_arguments,
         )
-        if probe.returncode:
-            return folder
-    return None
+        if folder.exists() and enter.returncode:
+            raise StartError(
+                f"The database runs as the system user {account.name}, which may not enter {folder}.\n"
+                f"Either set BRAIN_DATA_DIR to a folder elsewhere, such as /var/lib/brain, or let that user through:\n"
+                f"    chmod o+x {shlex.quote(str(folder))}"
+            )
 
 
 def make_folder(path: Path, account: Account | None = None) -> Path:

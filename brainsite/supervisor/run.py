@@ -16,7 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from brainsite.environment import CHECKOUT, RUNTIME_FILE, Environment, data_dir_from, default_data_dir, read_environment
 from brainsite.supervisor.account import own_account, service_account
-from brainsite.supervisor.child import Child, ChildError, rotate
+from brainsite.supervisor.child import Child, ChildError, adopt_orphans, reap_adopted, rotate
 from brainsite.supervisor.credentials import load_or_make_secrets
 from brainsite.supervisor.errors import CONFIG, StartError
 from brainsite.supervisor.folders import make_data_folder, write_private
@@ -27,8 +27,10 @@ from brainsite.supervisor.programs import Beat, Prepare, Program, Web, Worker
 from brainsite.supervisor.state import READY_FILE, SECRETS_FILE, check_version, only_one, record_version
 from brainsite.supervisor.valkey import EmbeddedValkey, answers_ping
 
+STDOUT = 1
 TEND_SECONDS = 0.05
 ROTATE_SECONDS = 60.0
+REMIND_SECONDS = 30.0
 FURTHER_PORTS = 20
 START_ATTEMPTS = 3  # a part that ends so often before it answered once will not come up
 LOGINS = ("DATABASE_URL", "REDIS_URL", "BRAIN_APP_PASSWORD", "BRAIN_AGENT_PASSWORD", "BRAIN_MIGRATOR_PASSWORD")
@@ -62,6 +64,7 @@ class Supervisor:
         self.secrets = load_or_make_secrets(data_dir / SECRETS_FILE, cluster=data_dir / "postgres" / "cluster")
         self.watched: list[Watched] = []
         self.listener: socket.socket | None = None
+        self.preparing: Prepare | None = None
         self.stop_requests = 0
         self.began_at = time.monotonic()
 
@@ -71,6 +74,7 @@ class Supervisor:
             signals.append(signal.SIGHUP)
         for number in signals:
             signal.signal(number, self.on_signal)
+        adopt_orphans()
         try:
             self.start()
             self.keep_alive()
@@ -88,7 +92,8 @@ class Supervisor:
     def start(self) -> None:
         database_url = self.start_database()
         redis_url = self.start_valkey()
-        self.wait_for("database and queue")
+        if self.watched:
+            self.wait_for("database and queue")
         self.listener = self.take_port()
         shared = self.variables(database_url, redis_url)
         answer = self.prepare(shared, database_url)
@@ -136,19 +141,19 @@ class Supervisor:
         return listener
 
     def prepare(self, shared: Mapping[str, str], database_url: str) -> dict[str, str | None]:
-        prepare = Prepare(
+        prepare = self.preparing = Prepare(
             self.data_dir,
             {
                 **shared,
                 "DATABASE_URL": database_url,
                 **self.strong_logins(),
-                "BRAIN_OWNER_PASSWORD": self.secrets.owner_password,
+                "BRAIN_OWNER_PASSWORD": os.environ.get("BRAIN_OWNER_PASSWORD") or self.secrets.owner_password,
                 "BRAIN_PERSON_KEY": self.secrets.person_key,
             },
         )
         prepare.launch()
         try:
-            while prepare.is_alive():
+            while prepare.is_alive():  # not watched: it ends by itself
                 self.pause()
             answer = prepare.take_answer()
         except ChildError as error:
@@ -161,13 +166,20 @@ class Supervisor:
         self.step("tables and owner")
         return answer
 
+    def children(self) -> list[Child]:
+        return [watched.child for watched in self.watched] + ([self.preparing] if self.preparing else [])
+
     def watch(self, child: Child) -> None:
         watched = Watched(child, self.say)
         self.watched.append(watched)
         watched.launch()
 
     def wait_for(self, what: str) -> None:
-        while not all(watched.is_ready for watched in self.watched):
+        remind_at = time.monotonic() + REMIND_SECONDS
+        while missing := [watched.child for watched in self.watched if not watched.is_ready]:
+            if time.monotonic() >= remind_at:
+                remind_at += REMIND_SECONDS
+                self.say(f"Still waiting for {missing[0].name}; see {missing[0].log_file}")
             self.pause()
             for watched in self.watched:
                 if watched.failures >= START_ATTEMPTS or watched.last_status == CONFIG:
@@ -222,7 +234,8 @@ class Supervisor:
             if time.monotonic() >= rotate_at:
                 rotate_at += ROTATE_SECONDS
                 for watched in self.watched:
-                    rotate(watched.child.log_file)
+                    with suppress(OSError):  # a full disk is no reason to stop
+                        rotate(watched.child.log_file)
 
     def pause(self) -> None:
         """One turn of every loop: look after what runs. Raises StopAskedError."""
@@ -230,6 +243,7 @@ class Supervisor:
             raise StopAskedError
         for watched in self.watched:
             watched.tend()
+        reap_adopted(self.children())
         time.sleep(TEND_SECONDS)
 
     # stop
@@ -259,9 +273,8 @@ class Supervisor:
     # the terminal
 
     def say(self, text: str) -> None:
-        with suppress(OSError):  # the terminal may be gone
-            sys.stdout.write(text + "\n")
-            sys.stdout.flush()
+        with suppress(OSError):  # the terminal may be gone; unbuffered, so that nothing is left to fail at the exit
+            os.write(STDOUT, f"{text}\n".encode())
 
     def step(self, what: str) -> None:
         self.say(f"  {time.monotonic() - self.began_at:5.1f} s  {what}")

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 from accounts.actor import Actor
 from accounts.errors import BrainError
@@ -21,6 +21,12 @@ from memory.types import Captured, NewMessage, NewRecallFile
 LINE_BYTES = 256 * 2**20
 BATCH_MESSAGES = 400
 PROBLEMS_KEPT = 200
+
+
+class Lines(Protocol):
+    """An open file, or what behaves like one."""
+
+    def readline(self, size: int = -1, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,7 @@ class Unusable(Exception):
 
 
 def import_jsonl(
-    file: BinaryIO,
+    file: Lines,
     *,
     scope: str,
     actor_for: Callable[[Conversation], Actor],
@@ -87,7 +93,7 @@ def import_jsonl(
     return report
 
 
-def read_conversations(file: BinaryIO, report: Report) -> Iterator[Conversation]:
+def read_conversations(file: Lines, report: Report) -> Iterator[Conversation]:
     """One conversation at a time; what is wrong goes into the report."""
     number = 0
     while line := file.readline(LINE_BYTES):
@@ -104,9 +110,7 @@ def read_conversations(file: BinaryIO, report: Report) -> Iterator[Conversation]
             report.note(number, str(error))
 
 
-def _keep(
-    actor: Actor, scope: str, conversation: Conversation, batch: list[NewRecallFile], report: Report
-) -> None:
+def _keep(actor: Actor, scope: str, conversation: Conversation, batch: list[NewRecallFile], report: Report) -> None:
     for new, result in zip(batch, capture_bulk(actor, scope=scope, files=batch), strict=True):
         if isinstance(result, Captured):
             report.recall_files += result.created
@@ -129,7 +133,7 @@ def _batches(sessions: Iterable[NewRecallFile]) -> Iterator[list[NewRecallFile]]
 
 def _json(line: bytes) -> Mapping[str, Any]:
     try:
-        value = json.loads(line.removeprefix(b"\xef\xbb\xbf"))
+        value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise Unusable("not UTF-8") from None
     except json.JSONDecodeError as error:

@@ -131,6 +131,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=accounts.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('scope', models.CharField(choices=[('personal', 'Personal'), ('corporate', 'Corporate'), ('agent', 'Agent')], editable=False, max_length=16)),
+                ('entry_id', models.UUIDField()),
                 ('revision', models.PositiveBigIntegerField()),
                 ('brain', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.brain')),
             ],

@@ -93,6 +93,7 @@ class CorpusVersion(TenantModel):
 class RemovedEntry(TenantModel):
     """The id of an entry that is gone, so that cached corpora drop it. No content."""
 
+    entry_id = models.UUIDField()
     revision = models.PositiveBigIntegerField()
 
     class Meta:

@@ -44,7 +44,7 @@ class Job(TenantModel):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects: ClassVar[JobManager] = JobManager()  # type: ignore[assignment]
+    objects: ClassVar[JobManager] = JobManager()
 
     class Meta:
         constraints = [
@@ -59,9 +59,7 @@ class Job(TenantModel):
         ]
         indexes = [
             # the claim: due jobs of all brains, best first
-            models.Index(
-                fields=["priority", "run_after"], name="memory_job_due", condition=models.Q(state="pending")
-            ),
+            models.Index(fields=["priority", "run_after"], name="memory_job_due", condition=models.Q(state="pending")),
             # the sweeper: leases that ran out
             models.Index(fields=["lease_until"], name="memory_job_leases", condition=models.Q(state="running")),
             models.Index(fields=["brain", "-created_at", "-id"], name="memory_job_newest"),  # jobs/

@@ -68,9 +68,7 @@ class RecallFile(TenantModel):
     message_count = models.PositiveIntegerField()
     revision = models.PositiveIntegerField(default=1, help_text="Grows with every change; the ETag of edits.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.LIVE)
-    embedding_state = models.CharField(
-        max_length=16, choices=EmbeddingState.choices, default=EmbeddingState.PENDING
-    )
+    embedding_state = models.CharField(max_length=16, choices=EmbeddingState.choices, default=EmbeddingState.PENDING)
     occurred_at = models.DateTimeField()
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -80,7 +78,9 @@ class RecallFile(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["brain", "recall_id"], name="memory_recallfile_recall_id"),
             models.UniqueConstraint(
-                fields=["brain", "source_key"], condition=~models.Q(state="trashed"), name="memory_recallfile_source_key"
+                fields=["brain", "source_key"],
+                condition=~models.Q(state="trashed"),
+                name="memory_recallfile_source_key",
             ),
             models.CheckConstraint(condition=models.Q(message_count__gt=0), name="memory_recallfile_not_empty"),
             models.CheckConstraint(
@@ -133,4 +133,6 @@ class Revision(TenantModel):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["brain", "recall_file", "revision"], name="memory_revision_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["brain", "recall_file", "revision"], name="memory_revision_once")
+        ]

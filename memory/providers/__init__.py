@@ -13,7 +13,7 @@ import numpy.typing as npt
 Vectors = npt.NDArray[np.float32]
 
 
-class EmbedderUnavailable(Exception):  # noqa: N818 (a state of the world, not a mistake)
+class EmbedderUnavailable(Exception):
     """The embedder cannot work now; the message says what to do. The same call may succeed later."""
 
 

@@ -1,5 +1,6 @@
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -38,16 +39,22 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has the servers run as another user")
-def test_root_is_told_which_folder_is_closed_and_it_stays_closed(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir(mode=0o700)
-    tmp_path.chmod(0o711)
-    for parent in (tmp_path.parent, tmp_path.parent.parent):
-        parent.chmod(0o711)
-    with pytest.raises(StartError, match=f"may not enter {home}.\n") as refused:
-        make_data_folder(home / "brain", service_account())
-    assert "BRAIN_DATA_DIR" in str(refused.value)
-    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+def test_root_is_told_which_folder_is_closed_and_it_stays_closed() -> None:
+    with tempfile.TemporaryDirectory() as home:  # 0700
+        with pytest.raises(StartError, match=f"may not enter {home}.\n") as refused:
+            make_data_folder(Path(home) / "brain", service_account())
+        assert "BRAIN_DATA_DIR" in str(refused.value)
+        assert (stat.S_IMODE(Path(home).stat().st_mode), list(Path(home).iterdir())) == (0o700, [])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has the servers run as another user")
+def test_root_makes_what_is_missing_so_that_the_servers_pass_through() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        above, folder = Path(name) / "above", Path(name) / "above" / "brain"
+        Path(name).chmod(0o711)
+        make_data_folder(folder, service_account())
+        make_data_folder(folder, service_account())
+        assert [stat.S_IMODE(path.stat().st_mode) for path in (above, folder)] == [0o711, 0o710]
 
 
 def test_a_private_file_is_replaced_whole(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from brainsite.supervisor.postgres import EmbeddedPostgres
 
 def answer(server: EmbeddedPostgres, statement: str) -> object:
     with psycopg.connect(server.admin_url, autocommit=True) as connection:
-        row = connection.execute(statement).fetchone()  # type: ignore[call-overload]
+        row = connection.execute(statement).fetchone()
     assert row
     return row[0]
 

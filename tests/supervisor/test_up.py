@@ -53,8 +53,10 @@ class Product:
     def said(self) -> str:
         return self.terminal.read_text()
 
-    def is_ready(self) -> bool:
-        return (self.data_dir / "ready.json").exists() or self.process.poll() is not None
+    def wait(self) -> None:
+        ready_file = self.data_dir / "ready.json"
+        assert wait_until(lambda: ready_file.exists() or self.process.poll() is not None, START_SECONDS)
+        assert ready_file.exists(), self.said()
 
     def ready(self) -> dict[str, str]:
         answer: dict[str, str] = json.loads((self.data_dir / "ready.json").read_text())
@@ -109,49 +111,43 @@ def product() -> Iterator[Product]:
             shutil.rmtree(folder)
 
 
-def test_up_starts_heals_and_stops(product: Product) -> None:
-    assert wait_until(product.is_ready, START_SECONDS)
-    assert product.process.poll() is None, product.said()
+def test_up_starts_heals_is_killed_starts_again_and_stops(product: Product) -> None:
+    """One story, as each start takes seconds."""
+    product.wait()
     ready = product.ready()
     assert sorted(ready) == ["login", "password", "person_key", "url"]
     assert all(ready.values())
     assert product.answers()
-    private = [product.data_dir / name for name in ("ready.json", "runtime.json", "secrets.json")]
-    assert [stat.S_IMODE(path.stat().st_mode) for path in private] == [0o600] * 3
-    assert [
-        path for path in product.data_dir.rglob("*") if not path.is_symlink() and path.lstat().st_mode & 0o077
-    ] == []
-
     assert product.up().wait(timeout=30) == 1
     assert f"\nBrain is already running at {ready['url']} " in product.said()
+
+    private = [product.data_dir / name for name in ("ready.json", "runtime.json", "secrets.json")]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in private] == [0o600] * 3
+    files = [path for path in product.data_dir.rglob("*") if not path.is_symlink()]
+    assert [path for path in files if path.lstat().st_mode & 0o077] == []
 
     healed = {part: product.seconds_to_heal(part) for part in PARTS}
     assert [part for part, seconds in healed.items() if seconds > HEAL_SECONDS] == [], healed
     assert product.answers()
+    assert wait_until(lambda: not [process for process in product.processes() if not is_running(process)])  # no zombies
 
     everything = product.processes()
-    assert product.end(signal.SIGINT) == 0
-    said = product.said()
-    assert [process.pid for process in everything if is_running(process)] == []
-    assert [path.name for path in private if path.exists()] == ["secrets.json"]
-    asked, taken = urlsplit(ready["url"]).port, product.environment["BRAIN_PORT"]
-    assert (
-        f"Port {taken}, which BRAIN_PORT asks for, is in use by another program; Brain takes {asked} instead." in said
-    )
-    assert (ready["password"] in said, ready["person_key"] in said) == (True, True)
-    logs = "".join(path.read_text() for path in (product.data_dir / "logs").iterdir())
-    assert [name for name in ("password", "person_key") if ready[name] in logs] == []
-
-
-def test_killed_whole_it_starts_again_with_the_same_login(product: Product) -> None:
-    assert wait_until(product.is_ready, START_SECONDS)
-    assert product.process.poll() is None, product.said()
-    first, everything = product.ready(), product.processes()
     product.end(signal.SIGKILL)
     assert wait_until(lambda: not any(is_running(process) for process in everything))
     (product.data_dir / "ready.json").unlink()
     product.process = product.up()
-    assert wait_until(product.is_ready, START_SECONDS)
-    assert product.process.poll() is None, product.said()
-    assert product.ready() == first
-    assert product.end(signal.SIGTERM) == 0
+    product.wait()
+    assert product.ready() == ready
+
+    everything = product.processes()
+    assert product.end(signal.SIGINT) == 0
+    assert [process.pid for process in everything if is_running(process)] == []
+    assert [path.name for path in private if path.exists()] == ["secrets.json"]
+    taken, chosen = product.environment["BRAIN_PORT"], urlsplit(ready["url"]).port
+    said = product.said()
+    assert (
+        f"Port {taken}, which BRAIN_PORT asks for, is in use by another program; Brain takes {chosen} instead." in said
+    )
+    assert (ready["password"] in said, ready["person_key"] in said) == (True, True)
+    logs = "".join(path.read_text() for path in (product.data_dir / "logs").iterdir())
+    assert [name for name in ("password", "person_key") if ready[name] in logs] == []

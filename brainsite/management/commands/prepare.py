@@ -73,14 +73,14 @@ class Command(BaseCommand):
         User.objects.filter(id=owner.id).update(is_staff=True, is_superuser=True)
         return owner, password
 
-    def _person_key(self, owner: User) -> str:
-        """The key of an earlier start while it is usable, else a new one."""
+    def _person_key(self, owner: User) -> str | None:
+        """The key of an earlier start while it is usable, else a new one; none when the owner has others already."""
         given = os.environ.get("BRAIN_PERSON_KEY") or ""
         if given and find_key(given) is not None:
             return given
+        if not given and owner.keys.exists():
+            return None
         membership = owner.memberships.order_by("created_at", "id").first()
         assert membership is not None  # made with the owner
-        key = issue_key(
-            organization_id=membership.organization_id, kind="person", label="first key", user_id=owner.id
-        )
+        key = issue_key(organization_id=membership.organization_id, kind="person", label="first key", user_id=owner.id)
         return key.text
