@@ -152,8 +152,8 @@ def test_a_child_cannot_hang_on_another_brains_parent(brains: dict[str, Brain]) 
     values = {"id": uuid4(), "brain": brains["corporate"].id, "file": foreign}
     with pytest.raises(IntegrityError, match="recall_file_id"), actor.session():
         connections["default"].cursor().execute(
-            "INSERT INTO memory_message (id, brain_id, scope, recall_file_id, position, role, speaker, content, details)"
-            " VALUES (%(id)s, %(brain)s, 'corporate', %(file)s, 9, 'user', '', 'x', '{}')",
+            "INSERT INTO memory_message"
+            " (id, brain_id, scope, recall_file_id, position, role, speaker, content, details) VALUES (%(id)s, %(brain)s, 'corporate', %(file)s, 9, 'user', '', 'x', '{}')",
             values,
         )
 
