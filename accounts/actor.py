@@ -11,7 +11,10 @@ from enum import StrEnum
 from uuid import UUID
 
 from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import TextChoices
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus, TransactionStatus
 
 from accounts.errors import Forbidden
 
@@ -106,19 +109,32 @@ class Actor:
             yield self
             return
         with transaction.atomic(using=self.alias, durable=True):
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    f"SET LOCAL ROLE {self.role}; SET LOCAL brain.readable={literal_ids(self.readable)}; "
-                    f"SET LOCAL brain.writable={literal_ids(self.writable)}"
-                )
+            _send(
+                connection,
+                f"SET LOCAL ROLE {self.role}; SET LOCAL brain.readable={literal_ids(self.readable)}; "
+                f"SET LOCAL brain.writable={literal_ids(self.writable)}",
+            )
             connection.brain_actor = self  # type: ignore[attr-defined]
             try:
                 yield self
             finally:
                 connection.brain_actor = None  # type: ignore[attr-defined]
         if connection.in_atomic_block:  # only inside a TestCase, whose outer transaction keeps SET LOCAL alive
-            with connection.cursor() as cursor:
-                cursor.execute("SET LOCAL ROLE NONE; SET LOCAL brain.readable=''; SET LOCAL brain.writable=''")
+            _send(connection, "SET LOCAL ROLE NONE; SET LOCAL brain.readable=''; SET LOCAL brain.writable=''")
+
+
+def _send(connection: BaseDatabaseWrapper, statements: str) -> None:
+    """Statements without an answer, and BEGIN where no transaction is open yet, in one round trip.
+
+    The driver would send BEGIN by itself first: a third of a session's whole cost.
+    """
+    connection.ensure_connection()
+    libpq = connection.connection.pgconn
+    begin = "BEGIN; " if libpq.transaction_status == TransactionStatus.IDLE else ""
+    with connection.wrap_database_errors:
+        result = libpq.exec_((begin + statements).encode())
+        if result.status != ExecStatus.COMMAND_OK:
+            raise error_from_result(result)
 
 
 def literal_ids(brains: Iterable[BrainRef]) -> str:

@@ -26,7 +26,7 @@ UNION ALL SELECT format('%%s has no forced row level security', relname) FROM te
 UNION ALL SELECT format('view %%s runs with its owner''s rights', c.relname)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname = 'public' AND c.relkind IN ('v', 'm')
-    AND c.relowner IN (SELECT oid FROM pg_roles WHERE rolname LIKE 'brain\\_%%')
+    AND c.relowner IN (SELECT oid FROM pg_roles WHERE rolname LIKE 'brain\_%%')
     AND NOT coalesce('security_invoker=true' = ANY (c.reloptions), false)
 UNION ALL SELECT format('table %%s is missing', name) FROM unnest(%s::text[]) AS name
   WHERE name NOT IN (SELECT relname FROM tenant)
