@@ -58,7 +58,7 @@ class TenantModel(models.Model):
     ) -> bool:
         changing = [value for value in values if value[0].name not in ("brain", "scope")]
         narrowed = base_qs.filter(brain_id=self.brain_id)
-        return bool(super()._do_update(narrowed, using, pk_val, changing, *rest))  # type: ignore[misc]
+        return bool(super()._do_update(narrowed, using, pk_val, changing, *rest))
 
     def delete(self, using: str | None = None, keep_parents: bool = False) -> tuple[int, dict[str, int]]:
         rows = type(self)._base_manager.using(using or self._state.db)
