@@ -16,7 +16,7 @@ from django.db.models import TextChoices
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 
-from accounts.errors import Forbidden
+from accounts.errors import Forbidden, Invalid
 
 
 class Scope(TextChoices):
@@ -81,7 +81,10 @@ class Actor:
         return self.user_id or self.agent_id
 
     def brains_to_read(self, scope: str) -> tuple[BrainRef, ...]:
-        """Brains of one scope, or of `both` (personal and corporate). Raises Forbidden for what may not be read."""
+        """Brains of one scope, or of `both` (personal and corporate). Raises Invalid for no scope, Forbidden for what
+        may not be read."""
+        if scope != "both" and scope not in Scope.values:
+            raise Invalid(f"Must be one of {', '.join([*Scope.values, 'both'])}.", field="scope")
         wanted = (Scope.PERSONAL, Scope.CORPORATE) if scope == "both" else (Scope(scope),)
         found = tuple(brain for brain in self.readable if brain.scope in wanted)
         if not {brain.scope for brain in found}.issuperset(wanted):
@@ -89,7 +92,9 @@ class Actor:
         return found
 
     def brain_to_write(self, scope: str) -> BrainRef:
-        """The one brain of this scope that is written to. Raises Forbidden."""
+        """The one brain of this scope that is written to. Raises Invalid, Forbidden."""
+        if scope not in Scope.values:
+            raise Invalid(f"Must be one of {', '.join(Scope.values)}.", field="scope")
         for brain in self.writable:
             if brain.scope == scope:
                 return brain

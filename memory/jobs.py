@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 
 from accounts.actor import CLAIMER, Actor, BrainRef, Scope, job_actor
 from memory.doorbell import ring
-from memory.models import Job, RecallFile
+from memory.models import Job, RecallFile, jobs_of_all_brains
 
 LEASE = timedelta(seconds=30)
 MAX_ATTEMPTS = 5
@@ -79,11 +79,11 @@ def enqueue(
 def claim() -> Claim | None:
     """The most urgent due job of any brain, now leased to this process; None when there is none."""
     with CLAIMER.session():
-        due = Job.objects.of_all_brains().filter(state=Job.State.PENDING, run_after__lte=Now())
+        due = jobs_of_all_brains().filter(state=Job.State.PENDING, run_after__lte=Now())
         row = due.order_by("priority", "run_after").select_for_update(skip_locked=True).first()
         if row is None:
             return None
-        Job.objects.of_all_brains().filter(brain_id=row.brain_id, id=row.id).update(
+        jobs_of_all_brains().filter(brain_id=row.brain_id, id=row.id).update(
             state=Job.State.RUNNING,
             attempts=F("attempts") + 1,
             fencing=F("fencing") + 1,
@@ -102,7 +102,7 @@ def claim() -> Claim | None:
 
 
 def _mine(job: Claim) -> QuerySet[Job]:
-    rows = Job.objects.of_all_brains().filter(brain_id=job.brain.id, id=job.id)
+    rows = jobs_of_all_brains().filter(brain_id=job.brain.id, id=job.id)
     return rows.filter(state=Job.State.RUNNING, fencing=job.fencing)
 
 
@@ -136,18 +136,18 @@ def postpone(job: Claim, error: str) -> None:
 
 def sweep() -> int:
     """Put back jobs whose lease ran out (their worker died), give up those that died too often; how many are due."""
-    lost = Job.objects.of_all_brains().filter(state=Job.State.RUNNING, lease_until__lt=Now())
+    lost = jobs_of_all_brains().filter(state=Job.State.RUNNING, lease_until__lt=Now())
     _give_up(lost.filter(attempts__gte=MAX_ATTEMPTS), "The worker died during each attempt.")
     with CLAIMER.session():
         _put_back(lost, "The worker died.", timedelta(0))
-        return Job.objects.of_all_brains().filter(state=Job.State.PENDING, run_after__lte=Now()).count()
+        return jobs_of_all_brains().filter(state=Job.State.PENDING, run_after__lte=Now()).count()
 
 
 def _give_up(rows: QuerySet[Job], error: str) -> None:
     with CLAIMER.session():
         dead = list(rows.select_for_update(skip_locked=True).order_by("id"))
         for row in dead:
-            Job.objects.of_all_brains().filter(brain_id=row.brain_id, id=row.id).update(
+            jobs_of_all_brains().filter(brain_id=row.brain_id, id=row.id).update(
                 state=Job.State.DEAD, lease_until=None, finished_at=Now(), error=error[:ERROR_CHARACTERS]
             )
     for row in dead:
@@ -159,8 +159,8 @@ def _give_up(rows: QuerySet[Job], error: str) -> None:
 
 def _put_back(rows: QuerySet[Job], error: str, delay: timedelta, **more: Any) -> None:
     for row in rows.select_for_update(skip_locked=True).order_by("id"):
-        twins = Job.objects.of_all_brains().filter(brain_id=row.brain_id, kind=row.kind, subject_id=row.subject_id)
-        mine = Job.objects.of_all_brains().filter(brain_id=row.brain_id, id=row.id)
+        twins = jobs_of_all_brains().filter(brain_id=row.brain_id, kind=row.kind, subject_id=row.subject_id)
+        mine = jobs_of_all_brains().filter(brain_id=row.brain_id, id=row.id)
         if twins.filter(state=Job.State.PENDING).exists():  # asked for again meanwhile: that one does this work too
             mine.update(state=Job.State.DONE, lease_until=None, finished_at=Now(), error="Replaced by a later job.")
         else:

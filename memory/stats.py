@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from accounts.actor import Actor
 from accounts.errors import NotFound
@@ -46,18 +46,21 @@ def thought_stats(actor: Actor) -> Stats:
         )
 
 
-def pending_entries(actor: Actor) -> int:
-    """How many entries still wait for their vectors."""
+def pending_messages(actor: Actor) -> int:
+    """Messages of the recall files that are not embedded yet: cheap enough to ask again and again."""
     with actor.session():
-        return _waiting(actor).count()
+        return _pending_files(actor).aggregate(total=Sum("message_count", default=0))["total"]
+
+
+def _pending_files(actor: Actor) -> QuerySet[RecallFile]:
+    files = RecallFile.objects.visible_to(actor)
+    return files.filter(state=RecallFile.State.LIVE, embedding_state=RecallFile.EmbeddingState.PENDING)
 
 
 def _waiting(actor: Actor) -> QuerySet[RagEntry]:
-    files = RecallFile.objects.visible_to(actor).filter(
-        state=RecallFile.State.LIVE, embedding_state=RecallFile.EmbeddingState.PENDING
-    )
-    done = RagEmbedding.objects.visible_to(actor).values("entry_id")
-    return RagEntry.objects.visible_to(actor).filter(recall_file_id__in=files.values("id")).exclude(id__in=done)
+    vectors = RagEmbedding.objects.visible_to(actor).filter(brain_id=OuterRef("brain_id"), entry_id=OuterRef("id"))
+    entries = RagEntry.objects.visible_to(actor).filter(recall_file_id__in=_pending_files(actor).values("id"))
+    return entries.filter(~Exists(vectors))
 
 
 def _counts(rows: Any, name: str) -> dict[Any, int]:

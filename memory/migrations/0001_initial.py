@@ -199,6 +199,9 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(condition=models.Q(('state', 'pending')), fields=['priority', 'run_after'], name='memory_job_due'), models.Index(condition=models.Q(('state', 'running')), fields=['lease_until'], name='memory_job_leases'), models.Index(fields=['brain', '-created_at', '-id'], name='memory_job_newest')],
                 'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'pending')), fields=('brain', 'kind', 'subject_id'), name='memory_job_one_pending'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='memory_job_leased')],
             },
+            managers=[
+                ('unscoped', django.db.models.manager.Manager()),
+            ],
         ),
         migrations.CreateModel(
             name='RagEmbedding',

@@ -1,7 +1,7 @@
 """Rows of the memory layer, by noun."""
 
 from memory.models.entries import CorpusVersion, EmbeddingModel, RagEmbedding, RagEntry, RemovedEntry
-from memory.models.jobs import IdempotencyKey, Job
+from memory.models.jobs import IdempotencyKey, Job, jobs_of_all_brains
 from memory.models.recall_files import Message, RecallFile, Revision
 
 __all__ = [
@@ -15,4 +15,5 @@ __all__ = [
     "RecallFile",
     "RemovedEntry",
     "Revision",
+    "jobs_of_all_brains",
 ]

@@ -1,18 +1,10 @@
 """Work to do, and requests that may be repeated."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models.functions import Now
 
 from accounts.actor import CLAIMER
-from accounts.tenant import ScopedManager, TenantModel
-
-
-class JobManager(ScopedManager["Job"]):
-    def of_all_brains(self) -> "models.QuerySet[Job]":
-        """For the claim and the sweeper. Only the worker's role sees more than its own brains here, see walls.py."""
-        return models.QuerySet(self.model, using=CLAIMER.alias)
+from accounts.tenant import TenantModel
 
 
 class Job(TenantModel):
@@ -44,8 +36,6 @@ class Job(TenantModel):
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)
 
-    objects: ClassVar[JobManager] = JobManager()
-
     class Meta:
         constraints = [
             models.UniqueConstraint(
@@ -64,6 +54,11 @@ class Job(TenantModel):
             models.Index(fields=["lease_until"], name="memory_job_leases", condition=models.Q(state="running")),
             models.Index(fields=["brain", "-created_at", "-id"], name="memory_job_newest"),  # jobs/
         ]
+
+
+def jobs_of_all_brains() -> "models.QuerySet[Job]":
+    """For the claim and the sweeper. Only the worker's role sees more than its own brains here, see walls.py."""
+    return models.QuerySet(Job, using=CLAIMER.alias)
 
 
 class IdempotencyKey(TenantModel):

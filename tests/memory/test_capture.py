@@ -93,7 +93,7 @@ def test_text_is_kept_byte_for_byte(cast: Cast, text: str) -> None:
         ({"category": "poem"}, Invalid, "category"),
         ({"visibility": "secret"}, Invalid, "visibility"),
         ({"scope": "agent"}, Forbidden, "scope"),
-        ({"scope": "nowhere"}, Forbidden, "scope"),
+        ({"scope": "nowhere"}, Invalid, "scope"),
         ({"tags": ["ok", " "]}, Invalid, "tags"),
         ({"tags": ["x" * 101]}, TooLarge, "tags"),
         ({"tags": [str(i) for i in range(101)]}, TooLarge, "tags"),

@@ -14,7 +14,7 @@ from memory.embedding import embed_recall_file
 from memory.erase import erase, restore, trash
 from memory.jobs import Claim, claim, fail, finish, keep, sweep
 from memory.memories import get_memory, list_memories
-from memory.models import Job, Message, RagEmbedding, RagEntry, RecallFile, Revision
+from memory.models import Job, Message, RagEmbedding, RagEntry, RecallFile, Revision, jobs_of_all_brains
 from memory.providers import EmbedderUnavailable
 from memory.recall import recall
 from memory.types import NewMessage
@@ -33,12 +33,12 @@ def jobs_of(cast: Cast) -> list[tuple[str, str, int, str]]:
 
 def expire_leases() -> None:
     with CLAIMER.session():
-        Job.objects.of_all_brains().filter(state="running").update(lease_until=timezone.now() - timedelta(seconds=1))
+        jobs_of_all_brains().filter(state="running").update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 def due_now() -> None:
     with CLAIMER.session():
-        Job.objects.of_all_brains().filter(state="pending").update(run_after=timezone.now() - timedelta(seconds=1))
+        jobs_of_all_brains().filter(state="pending").update(run_after=timezone.now() - timedelta(seconds=1))
 
 
 def claimed() -> Claim:

@@ -15,7 +15,7 @@ from accounts.models import Organization
 from accounts.people import create_organization, ensure_person, person_actor
 from brainsite.management.base import PersonCommand
 from memory.importers.jsonl import Conversation, Report, import_jsonl
-from memory.stats import pending_entries
+from memory.stats import pending_messages
 
 POLL_SECONDS = 0.5
 
@@ -88,9 +88,9 @@ class Command(PersonCommand):
             raise CommandError(f"{report.problem_count:,} records were left out", returncode=1)
 
     def _wait_for_vectors(self, actors: list[Actor], quiet: bool) -> None:
-        total = sum(pending_entries(actor) for actor in actors)
-        with tqdm(total=total, unit="entry", desc="embedding", disable=quiet) as bar:
-            while left := sum(pending_entries(actor) for actor in actors):
+        total = sum(pending_messages(actor) for actor in actors)
+        with tqdm(total=total, unit="message", desc="embedding", disable=quiet) as bar:
+            while left := sum(pending_messages(actor) for actor in actors):
                 bar.update(max(0, total - left - bar.n))
                 time.sleep(POLL_SECONDS)
             bar.update(total - bar.n)
