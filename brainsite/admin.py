@@ -1,4 +1,4 @@
-"""What the administration lists. Tenant rows of shared brains are read-only here; people, keys and organizations are not.
+"""What the administration lists: tenant rows of shared brains, read-only; people, keys, organizations, to be changed.
 
 Nothing is deleted for good: people and agents are switched off, keys are revoked, a membership ends.
 """
@@ -83,13 +83,14 @@ class GlobalAdmin(ModelAdmin):
 @admin.register(Organization)
 class OrganizationAdmin(GlobalAdmin):
     list_display = ("name", "slug", "created_at")
+    ordering = ("name", "id")
     search_fields = ("name", "slug")
     fields = ("name", "slug")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("slug",) if obj else ()
 
-    def save_model(self, request: HttpRequest, obj: Organization, form: forms.ModelForm[Any], change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Organization, form: "forms.ModelForm[Any]", change: bool) -> None:
         """A new one comes with its brains."""
         if change:
             super().save_model(request, obj, form, change)
@@ -137,6 +138,7 @@ class PersonAdmin(PeopleAdmin):
 @admin.register(Membership)
 class MembershipAdmin(ModelAdmin):
     list_display = ("user", "organization", "role", "created_at")
+    ordering = ("organization__name", "user__email")
     list_filter = ("role",)
     list_select_related = ("user", "organization")
     search_fields = ("user__email", "organization__name")
@@ -146,7 +148,7 @@ class MembershipAdmin(ModelAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Membership | None = None) -> tuple[str, ...]:
         return ("organization", "user") if obj else ()
 
-    def save_model(self, request: HttpRequest, obj: Membership, form: forms.ModelForm[Any], change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: Membership, form: "forms.ModelForm[Any]", change: bool) -> None:
         super().save_model(request, obj, form, change)
         ensure_person(obj.organization, obj.user.email)  # the personal brain that comes with a membership
 
@@ -154,6 +156,7 @@ class MembershipAdmin(ModelAdmin):
 @admin.register(Agent)
 class AgentAdmin(GlobalAdmin):
     list_display = ("name", "organization", "is_active", "created_at")
+    ordering = ("name", "id")
     list_filter = ("is_active",)
     list_select_related = ("organization",)
     search_fields = ("name",)
@@ -177,6 +180,7 @@ class BrainAdmin(ReadOnlyAdmin):
     """That a brain is there, and whose it is; nothing of what is in it."""
 
     list_display = ("id", "scope", "organization", "owner")
+    ordering = ("organization__name", "scope", "id")
     list_filter = ("scope",)
     list_select_related = ("organization", "owner")
     search_fields = ("organization__name", "owner__email")

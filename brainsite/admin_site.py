@@ -6,7 +6,7 @@ model runs inside the session of the curator's actor, where the database shows s
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin
 from django.contrib.auth import REDIRECT_FIELD_NAME
@@ -57,8 +57,7 @@ class BrainAdminSite(admin.AdminSite):
 
 def in_curators_session(view: View) -> View:
     def inside(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        assert isinstance(request.user, User)  # admin_view let staff in
-        actor = curator_actor(request.user)
+        actor = curator_actor(cast(User, request.user))  # admin_view let staff in
         request.actor = actor  # type: ignore[attr-defined]
         with actor.session():
             response = view(request, *args, **kwargs)
@@ -100,7 +99,7 @@ class ScopedAdmin(ModelAdmin):
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
-    ) -> ModelChoiceField[Any] | None:
+    ) -> "ModelChoiceField[Any] | None":
         related = db_field.remote_field.model
         if issubclass(related, TenantModel):
             kwargs["queryset"] = related.objects.visible_to(actor_of(request))

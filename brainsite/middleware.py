@@ -21,7 +21,7 @@ class RequestIdMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        given = request.headers.get("X-Request-ID", "")
+        given = request.META.get("HTTP_X_REQUEST_ID", "")  # not .headers: that one is remembered
         request_id = given if USABLE.fullmatch(given) else str(uuid7())
         request.META["HTTP_X_REQUEST_ID"] = request_id  # django-structlog binds this one
         request.request_id = request_id  # type: ignore[attr-defined]
@@ -32,7 +32,8 @@ class RequestIdMiddleware:
 
 
 class RequestLogMiddleware(RequestMiddleware):
-    def format_request(self, request: HttpRequest) -> str:
+    @staticmethod
+    def format_request(request: HttpRequest) -> str:
         """Method and route: the path may name a memory by its slug, and behind the ? stands what somebody asks for."""
         try:
             return f"{request.method} /{resolve(request.path_info).route}"

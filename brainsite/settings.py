@@ -188,6 +188,7 @@ SERVESTATIC_AUTOREFRESH = False
 # Limits of every door, in one place.
 CONTENT_CHARACTERS = 2_000_000
 BODY_BYTES = 16 * 2**20
+UPLOAD_BYTES = 2 * 2**30
 BULK_ITEMS = 1_000
 DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_BYTES
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
@@ -238,15 +239,12 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "DESCRIPTION": "One memory for all of your AI assistants.",
     "OAS_VERSION": "3.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
-    "SERVE_AUTHENTICATION": [],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/v1/",
     "POSTPROCESSING_HOOKS": [],  # the words of a choice stay where it is used
 }
+
+DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID = True  # RequestIdMiddleware has checked or made it
 
 # One JSON line an event, with the request's id, never a memory's words.
 LOGGING = {
@@ -262,5 +260,7 @@ LOGGING = {
             "filters": ["redact"],
         }
     },
+    # its warnings name the path of a refused request, and a path may hold a slug made of a memory's words
+    "loggers": {"django.request": {"level": "ERROR"}},
     "root": {"handlers": ["stderr"], "level": ENV.brain_log_level},
 }

@@ -49,7 +49,8 @@ def thought_stats(actor: Actor) -> Stats:
 def pending_messages(actor: Actor) -> int:
     """Messages of the recall files that are not embedded yet: cheap enough to ask again and again."""
     with actor.session():
-        return _pending_files(actor).aggregate(total=Sum("message_count", default=0))["total"]
+        total: int = _pending_files(actor).aggregate(total=Sum("message_count", default=0))["total"]
+        return total
 
 
 def _pending_files(actor: Actor) -> QuerySet[RecallFile]:

@@ -19,7 +19,7 @@ def django_db_setup(
 ) -> Iterator[None]:
     """All three aliases always: with one alone the mirror would not be set and tests ran on the real database."""
     with django_db_blocker.unblock():
-        old = setup_databases(verbosity=0, interactive=False, aliases=ALIASES, serialized_aliases=[])
+        old = setup_databases(verbosity=0, interactive=False, aliases=dict.fromkeys(ALIASES), serialized_aliases=[])
         assert connection.settings_dict["NAME"].startswith("test_")
     yield
     with django_db_blocker.unblock():

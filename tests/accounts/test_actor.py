@@ -55,9 +55,10 @@ def test_only_uuids_reach_the_settings() -> None:
 
 
 def test_ids_are_version_7_and_ordered_by_time() -> None:
-    first = uuid7()
-    assert (first.version, first.variant) == (7, "specified in RFC 4122")
-    assert first.int >> 80 <= uuid7().int >> 80
+    made = [uuid7() for _ in range(1_000)]
+    assert {(each.version, each.variant) for each in made} == {(7, "specified in RFC 4122")}
+    assert len(set(made)) == 1_000
+    assert [each.int >> 64 for each in made] == sorted(each.int >> 64 for each in made)
 
 
 def scopes(actor: Actor) -> tuple[list[str], list[str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -51,7 +52,7 @@ def probe(actor: Actor, table: str, verb: str, brain: Brain) -> str:
     """What the database says: denied, or how many of the brain's rows the statement reached. Nothing stays changed."""
     row = stored(table, brain)
     column = next(name for name in row if name not in ("id", "brain_id", "scope"))
-    statements = {
+    statements: dict[str, tuple[str, list[Any]]] = {
         "S": (f"SELECT * FROM {table} WHERE brain_id = %s", [brain.id]),
         "U": (f"UPDATE {table} SET {column} = {column} WHERE brain_id = %s", [brain.id]),
         "D": (f"DELETE FROM {table} WHERE brain_id = %s", [brain.id]),
@@ -137,7 +138,7 @@ def test_brain_and_scope_never_change_even_by_raw_sql(brains: dict[str, Brain]) 
 
 def test_a_row_cannot_lie_about_its_scope(brains: dict[str, Brain]) -> None:
     actor = actor_as("brain_person", [brains["personal"]])
-    lie = {"id": uuid4(), "brain": brains["personal"].id, "scope": "corporate"}
+    lie: dict[str, Any] = {"id": uuid4(), "brain": brains["personal"].id, "scope": "corporate"}
     with pytest.raises(IntegrityError, match="brain_scope"), actor.session():
         connections["default"].cursor().execute(
             "INSERT INTO memory_removedentry (id, brain_id, scope, entry_id, revision)"
@@ -149,7 +150,7 @@ def test_a_row_cannot_lie_about_its_scope(brains: dict[str, Brain]) -> None:
 def test_a_child_cannot_hang_on_another_brains_parent(brains: dict[str, Brain]) -> None:
     foreign = stored("memory_recallfile", brains["personal"])["id"]
     actor = actor_as("brain_person", [brains["corporate"]])
-    values = {"id": uuid4(), "brain": brains["corporate"].id, "file": foreign}
+    values: dict[str, Any] = {"id": uuid4(), "brain": brains["corporate"].id, "file": foreign}
     with pytest.raises(IntegrityError, match="recall_file_id"), actor.session():
         connections["default"].cursor().execute(
             "INSERT INTO memory_message"

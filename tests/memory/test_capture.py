@@ -241,13 +241,12 @@ def test_only_the_contributor_or_a_curator_changes_a_corporate_memory(cast: Cast
 def test_a_foreign_memory_is_not_there(cast: Cast) -> None:
     memory = capture(cast.ann.actor, content="secret zorkmid").memory
     for ref in (str(memory.id), memory.recall_id):
-        for call in (
-            lambda ref: get_memory(cast.bob.actor, ref),
-            lambda ref: edit(cast.bob.actor, ref, Changes(tags=["x"])),
-            lambda ref: append_messages(cast.eve.actor, ref, [NewMessage("user", "x")]),
-        ):
-            with pytest.raises(NotFound):
-                call(ref)
+        with pytest.raises(NotFound):
+            get_memory(cast.bob.actor, ref)
+        with pytest.raises(NotFound):
+            edit(cast.bob.actor, ref, Changes(tags=["x"]))
+        with pytest.raises(NotFound):
+            append_messages(cast.eve.actor, ref, [NewMessage("user", "x")])
     assert get_memory(cast.ann.actor, memory.recall_id).revision == 1
 
 

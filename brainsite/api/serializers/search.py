@@ -1,0 +1,82 @@
+"""A question and its answer."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.actor import Scope
+from brainsite.api.fields import Choice, Integer, JSONObject, Moment, Number, StrictSerializer, Text
+from brainsite.api.serializers.common import READ_SCOPES, NodeRef
+from brainsite.api.serializers.recall_files import MessageOutput
+from brainsite.api.serializers.thoughts import CATEGORIES
+from memory.models import Message, RagEntry, RecallFile
+from memory.recall import LIMIT_MOST
+from memory.types import Hit
+
+
+class SearchInput(StrictSerializer):
+    query = Text()
+    scope = Choice(READ_SCOPES, default="both")
+    limit = Integer(min_value=1, max_value=LIMIT_MOST, default=10)
+    threshold = Number(
+        min_value=0, max_value=1, default=0.5, help_text="Least similarity where no word matches; 0 turns it off."
+    )
+    mode = Choice(("auto", "exhaustive"), default="auto")
+    node = Text(default=None, allow_null=True, help_text="An id or a path.")
+    since = Moment(default=None, allow_null=True)
+    until = Moment(default=None, allow_null=True)
+    category = Choice(CATEGORIES, default=None, allow_null=True)
+    tags = serializers.ListField(child=Text(), default=list, help_text="All of them.")
+    max_tokens = Integer(min_value=1, default=None, allow_null=True)
+    session = Text(default=None, allow_null=True, help_text="Any string of the caller's.")
+    include = serializers.ListField(child=Choice(("trace", "messages")), default=list, max_length=2)
+
+
+class HitOutput(serializers.Serializer[Hit]):
+    id = serializers.UUIDField(help_text="The memory's.")
+    recall_id = serializers.CharField()
+    entry_id = serializers.UUIDField()
+    kind = serializers.ChoiceField(RecallFile.Kind.values)
+    entry_kind = serializers.ChoiceField(RagEntry.EntryKind.values)
+    scope = serializers.ChoiceField(Scope.values)
+    role = serializers.ChoiceField(Message.Role.values)
+    speaker = serializers.CharField()
+    text = serializers.CharField()
+    score = serializers.FloatField()
+    similarity = serializers.FloatField(allow_null=True, help_text="0..1; null without a vector.")
+    occurred_at = serializers.DateTimeField()
+    node = NodeRef()
+    contributed_by = serializers.UUIDField(allow_null=True)
+    trust = serializers.ChoiceField(RecallFile.Trust.values)
+    first_message = serializers.IntegerField()
+    last_message = serializers.IntegerField()
+    messages = MessageOutput(many=True, required=False, help_text="The hit's and those around it, when included.")
+
+    def to_representation(self, instance: Hit) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        return shown if instance.messages is not None else {k: v for k, v in shown.items() if k != "messages"}
+
+
+class TraceOutput(serializers.Serializer[Any]):
+    mode = serializers.CharField(help_text="The one that was used.")
+    scopes_searched = serializers.ListField(child=serializers.CharField())
+    scopes_skipped = serializers.ListField(child=serializers.CharField())
+    not_used = serializers.ListField(child=serializers.CharField())
+    entries_total = serializers.IntegerField()
+    entries_read = serializers.IntegerField()
+    cut_by_threshold = serializers.IntegerField()
+    stages_ms = serializers.DictField(child=serializers.FloatField())
+    scores = serializers.ListField(child=JSONObject(), help_text="For each hit: its entry and its signals.")
+
+
+class SearchOutput(serializers.Serializer[Any]):
+    hits = HitOutput(many=True)
+    warmed = NodeRef(many=True)
+    cold = NodeRef(many=True)
+    clarify = serializers.CharField(allow_null=True, help_text="A question back, when the query leaves too much open.")
+    not_used = serializers.ListField(child=serializers.CharField(), help_text="What could not be used, and why.")
+    scopes_searched = serializers.ListField(child=serializers.CharField())
+    scopes_skipped = serializers.ListField(child=serializers.CharField())
+    truncated = serializers.BooleanField(help_text="max_tokens left hits out.")
+    trace_id = serializers.UUIDField()
+    trace = TraceOutput(required=False)

@@ -1,0 +1,1 @@
+"""Routes, by noun: build an Actor, call one verb, shape the answer."""
