@@ -15,7 +15,7 @@ UPLOAD_PATH = "/api/v1/imports/"
 
 
 class BodyLimit:
-    """413 as soon as a body is known to be larger than its route takes: by its own word, or when the bytes are there."""
+    """413 as soon as a body is known to be larger than its route takes: by its own word, or by its bytes."""
 
     def __init__(self, app: App) -> None:
         self.app = app

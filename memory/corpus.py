@@ -17,7 +17,9 @@ from django.conf import settings
 from django.db.models import BinaryField, Func
 
 from accounts.actor import Actor, BrainRef
-from graph.words import unpack
+from graph.models import Node
+from graph.tree import NodePath
+from graph.words import query_terms, unpack
 from memory.entries import split_packed
 from memory.models import CorpusVersion, RagEmbedding, RagEntry, RemovedEntry
 from memory.ranking import Floats, bm25, idf
@@ -26,6 +28,7 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 HALFVEC_HEADER_BYTES = 4
+NO_VECTOR = -2.0  # below every cosine
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
 DEAD_SHARE = 0.25  # removed pieces, at most this share before the arrays are made anew
 
@@ -48,8 +51,50 @@ class Entry:
 class _Loaded:
     entry: Entry
     occurred_at: float
+    characters: int
     terms: bytes
     vectors: dict[int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeNode:
+    """A node as recall needs it. `name_terms`: the words of its name and aliases."""
+
+    id: UUID
+    name: str
+    type: str
+    parent_id: UUID | None
+    memory_count: int
+    name_terms: frozenset[int]
+
+
+class Tree:
+    """The nodes of one brain, with their paths."""
+
+    def __init__(self, nodes: Iterable[TreeNode]) -> None:
+        self.nodes = {node.id: node for node in nodes}
+        self.children: dict[UUID | None, list[UUID]] = {}
+        for node in self.nodes.values():
+            self.children.setdefault(node.parent_id, []).append(node.id)
+
+    def chain(self, node_id: UUID) -> list[UUID]:
+        """The node and its ancestors, nearest first."""
+        found: list[UUID] = []
+        current: UUID | None = node_id
+        while current is not None and current in self.nodes:
+            found.append(current)
+            current = self.nodes[current].parent_id
+        return found
+
+    def path(self, node_id: UUID) -> NodePath:
+        return NodePath(node_id, "/".join(self.nodes[each].name for each in reversed(self.chain(node_id))))
+
+    def below(self, node_id: UUID) -> list[UUID]:
+        """The node and everything under it."""
+        found = [node_id]
+        for each in found:
+            found.extend(self.children.get(each, ()))
+        return found
 
 
 class Growing:
@@ -79,6 +124,50 @@ class Growing:
         self.size = need
 
 
+class Sketches:
+    """One bit a dimension of every vector: on which side of the brain's mean it lies. 48 bytes for 384 dimensions.
+
+    Differences of bits order vectors nearly as cosines do, so candidates are found without reading any vector.
+    """
+
+    def __init__(self, dimensions: int) -> None:
+        self.words = -(-dimensions // 64)
+        self.bits = Growing(np.uint64, self.words)
+        self.mean: Floats | None = None
+        self.made_for = 0
+        self.stale: set[int] = set()
+
+    @property
+    def used_bytes(self) -> int:
+        return self.bits.size * self.words * 8
+
+    def forget(self, piece: int) -> None:
+        self.stale.add(piece)
+
+    def distances(self, query: Floats, vectors: Growing, known: Growing) -> Ints:
+        """Differing bits of every piece, shape (pieces,); meaningless where no vector is known."""
+        self._catch_up(vectors.values.astype(np.float32, copy=False), known.values.astype(np.bool_, copy=False))
+        differing = np.bitwise_count(self.bits.values ^ self._sketch(query[None])[0])
+        return differing.sum(axis=1, dtype=np.int64)
+
+    def _catch_up(self, vectors: Floats, known: Bools) -> None:
+        self.bits.extend(np.zeros((len(vectors) - self.bits.size, self.words), np.uint64))
+        count = int(known.sum())
+        if self.mean is None or count > 2 * self.made_for:  # the mean of a growing brain settles soon
+            self.mean = vectors[known].mean(axis=0) if count else np.zeros(vectors.shape[1], np.float32)
+            self.made_for, self.stale = count, set(np.flatnonzero(known).tolist())
+        if self.stale:
+            pieces = np.fromiter(self.stale, np.int64)
+            self.bits.values[pieces] = self._sketch(vectors[pieces])
+            self.stale.clear()
+
+    def _sketch(self, vectors: Floats) -> npt.NDArray[np.uint64]:
+        bits = np.packbits(vectors > self.mean, axis=1)
+        padded = np.zeros((len(vectors), self.words * 8), np.uint8)
+        padded[:, : bits.shape[1]] = bits
+        return padded.view(np.uint64)
+
+
 class Corpus:
     """Entries, pieces and postings of one brain. Use under `lock`."""
 
@@ -86,6 +175,7 @@ class Corpus:
         self.lock = RLock()
         self.revision = 0
         self.dimensions = dimensions
+        self.tree = Tree([])
         self._clear()
 
     def _clear(self) -> None:
@@ -93,6 +183,8 @@ class Corpus:
         self.row_of: dict[UUID, int] = {}
         self.neighbours: dict[tuple[UUID, int], int] = {}
         self._packed: list[bytes] = []
+        self._node = Growing(np.int64)
+        self._characters = Growing(np.int64)
         self._occurred = Growing(np.float64)
         self._alive = Growing(np.bool_)
         self._passage = Growing(np.bool_)
@@ -102,6 +194,9 @@ class Corpus:
         self._piece_length = Growing(np.float32)
         self._vectors = Growing(np.float32, self.dimensions)
         self._has_vector = Growing(np.bool_)
+        self._sketches = Sketches(self.dimensions)
+        self._node_code: dict[UUID, int] = {}
+        self._centroids: dict[int, Floats] = {}  # of nodes that have not changed since
         self._sorted = (np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.float32))
         self._tail_terms = Growing(np.uint32)
         self._tail_pieces = Growing(np.int64)
@@ -122,8 +217,32 @@ class Corpus:
         return self._occurred.values.astype(np.float64, copy=False)
 
     @property
+    def nodes(self) -> Ints:
+        """The node of each entry, as a position in `node_ids`."""
+        return self._node.values.astype(np.int64, copy=False)
+
+    @property
+    def node_ids(self) -> list[UUID]:
+        return list(self._node_code)
+
+    @property
+    def characters(self) -> Ints:
+        return self._characters.values.astype(np.int64, copy=False)
+
+    @property
+    def sketch_bytes(self) -> int:
+        return self._sketches.used_bytes
+
+    @property
     def nbytes(self) -> int:
-        arrays = (self._vectors, self._piece_entry, self._tail_terms, self._tail_pieces, self._tail_counts)
+        arrays = (
+            self._sketches.bits,
+            self._vectors,
+            self._piece_entry,
+            self._tail_terms,
+            self._tail_pieces,
+            self._tail_counts,
+        )
         postings = sum(part.nbytes for part in self._sorted)
         return sum(a.nbytes for a in arrays) + postings + sum(map(len, self._packed)) + 600 * len(self.entries)
 
@@ -153,13 +272,80 @@ class Corpus:
             by_piece[pieces] += bm25(_idf(piece_count, len(pieces)), counts, piece_lengths[pieces], piece_average)
         return by_entry, self._best_piece(by_piece)
 
-    def cosines(self, query: Floats) -> Floats:
-        """Cosine of every entry's best piece; NaN where no piece has a vector."""
-        similar = self._vectors.values.astype(np.float32, copy=False) @ query
-        similar[~self._has_vector.values.astype(np.bool_, copy=False)] = -2.0
+    def cosines(self, query: Floats, rows: Ints | None = None) -> Floats:
+        """Cosine of the best piece of every entry, or of `rows`; NaN where no piece has a vector or was read."""
+        if rows is None:
+            similar = self._vectors.values.astype(np.float32, copy=False) @ query
+        else:
+            similar = np.full(self._piece_entry.size, NO_VECTOR, np.float32)
+            pieces = self._pieces_of(rows)
+            similar[pieces] = self._vectors.values[pieces] @ query
+        similar[~self._has_vector.values.astype(np.bool_, copy=False)] = NO_VECTOR
         best = self._best_piece(similar)
-        best[best < -1.5] = np.nan
+        best[best < NO_VECTOR / 2] = np.nan
         return best
+
+    def nearest_by_sketch(self, query: Floats, count: int, allowed: Bools) -> Ints:
+        """Some `count` entries whose sketches are nearest to the query's: no vector is read to find them."""
+        piece_entry = self._piece_entry.values.astype(np.int64, copy=False)
+        usable = self._has_vector.values.astype(np.bool_, copy=False) & allowed[piece_entry]
+        pieces = np.flatnonzero(usable)
+        if not len(pieces):
+            return pieces
+        distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
+        nearest = pieces[np.argpartition(distances, count - 1)[:count]] if len(pieces) > count else pieces
+        return np.unique(piece_entry[nearest])
+
+    def node_lengths(self) -> tuple[Ints, Floats]:
+        """Of each node in `node_ids`, its own entries only: how many are searched, and the words in them."""
+        live = self.alive & self.passages
+        nodes = self.nodes[live]
+        lengths = self._length.values[live].astype(np.float64)
+        count = len(self._node_code)
+        return (
+            np.bincount(nodes, minlength=count).astype(np.int64),
+            np.bincount(nodes, weights=lengths, minlength=count).astype(np.float32),
+        )
+
+    def node_word_scores(self, terms: Iterable[int]) -> Floats:
+        """BM25 of each node's own text, taken as one document."""
+        sizes, lengths = self.node_lengths()
+        scores = np.zeros(len(sizes), np.float32)
+        filled = sizes > 0
+        if not filled.any():
+            return scores
+        average = float(lengths[filled].mean())
+        live = self.alive & self.passages
+        piece_entry = self._piece_entry.values.astype(np.int64, copy=False)
+        for term in terms:
+            pieces, counts = self._postings(term)
+            rows = piece_entry[pieces]
+            keep = live[rows]
+            sums = np.bincount(self.nodes[rows[keep]], weights=counts[keep], minlength=len(sizes)).astype(np.float32)
+            found = np.flatnonzero(sums)
+            if len(found):
+                weight = _idf(int(filled.sum()), len(found))
+                scores[found] += bm25(weight, sums[found], lengths[found], average)
+        return scores
+
+    def node_centroids(self) -> Floats:
+        """The mean direction of each node's own vectors, shape (nodes, dimensions); NaN where it has none."""
+        live_piece = self.alive[self._piece_entry.values.astype(np.int64, copy=False)]
+        known = live_piece & self._has_vector.values.astype(np.bool_, copy=False)
+        piece_node = self.nodes[self._piece_entry.values.astype(np.int64, copy=False)]
+        for code in range(len(self._node_code)):
+            if code not in self._centroids:
+                own = self._vectors.values[np.flatnonzero(known & (piece_node == code))]
+                total = own.sum(axis=0, dtype=np.float32) if len(own) else np.full(self.dimensions, np.nan)
+                self._centroids[code] = (total / max(float(np.linalg.norm(total)), 1e-9)).astype(np.float32)
+        if not self._node_code:
+            return np.zeros((0, self.dimensions), np.float32)
+        return np.stack([self._centroids[code] for code in range(len(self._node_code))])
+
+    def _pieces_of(self, rows: Ints) -> Ints:
+        firsts = self._first_piece.values.astype(np.int64, copy=False)
+        ends = np.append(firsts[1:], self._piece_entry.size)
+        return np.concatenate([np.arange(firsts[row], ends[row]) for row in rows]) if len(rows) else rows
 
     def _best_piece(self, by_piece: Floats) -> Floats:
         """Pieces of an entry lie side by side, and every entry has one at least."""
@@ -196,6 +382,7 @@ class Corpus:
                 continue
             entry = self.entries[row]
             self._alive.values[row] = False
+            self._centroids.pop(int(self._node.values[row]), None)
             if self.neighbours.get((entry.recall_file_id, entry.position)) == row:
                 del self.neighbours[entry.recall_file_id, entry.position]
 
@@ -205,7 +392,9 @@ class Corpus:
             row = self.row_of.get(new.entry.id)
             if row is not None and self._packed[row] == new.terms:
                 self.entries[row] = new.entry
-                self._fill_vectors(int(self._first_piece.values[row]), new.vectors)
+                self._centroids.pop(int(self._node.values[row]), None)
+                self._node.values[row] = self._code(new.entry.node_id)
+                self._fill_vectors(row, new.vectors)
                 continue
             self.remove([new.entry.id])
             self._append(new)
@@ -218,6 +407,8 @@ class Corpus:
         if new.entry.entry_kind == RagEntry.EntryKind.PASSAGE:
             self.neighbours[new.entry.recall_file_id, new.entry.position] = row
         self._packed.append(new.terms)
+        self._node.extend([self._code(new.entry.node_id)])
+        self._characters.extend([new.characters])
         first = self._piece_entry.size
         pieces = [unpack(packed) for packed in split_packed(new.terms)]
         for number, piece in enumerate(pieces):
@@ -233,12 +424,20 @@ class Corpus:
         self._passage.extend([new.entry.entry_kind == RagEntry.EntryKind.PASSAGE])
         self._length.extend([sum(piece.length for piece in pieces)])
         self._first_piece.extend([first])
-        self._fill_vectors(first, new.vectors)
+        self._fill_vectors(row, new.vectors)
 
-    def _fill_vectors(self, first: int, vectors: dict[int, bytes]) -> None:
+    def _code(self, node_id: UUID) -> int:
+        """The node's position; a node whose entries are about to change has no known centroid any more."""
+        code = self._node_code.setdefault(node_id, len(self._node_code))
+        self._centroids.pop(code, None)
+        return code
+
+    def _fill_vectors(self, row: int, vectors: dict[int, bytes]) -> None:
+        first = int(self._first_piece.values[row])
         for number, raw in vectors.items():
             self._vectors.values[first + number] = np.frombuffer(raw, dtype=">f2", offset=HALFVEC_HEADER_BYTES)
             self._has_vector.values[first + number] = True
+            self._sketches.forget(first + number)
 
     def _tidy(self) -> None:
         alive = self.alive
@@ -255,12 +454,12 @@ class Corpus:
 
     def _rebuild(self) -> None:
         rows = np.flatnonzero(self.alive)
-        old = (self.entries, self._packed, self.occurred, self._first_piece, self._vectors, self._has_vector)
-        entries, packed, occurred, first_piece, vectors, has_vector = old
+        entries, packed, occurred, characters = self.entries, self._packed, self.occurred, self.characters
+        first_piece, vectors, has_vector = self._first_piece, self._vectors, self._has_vector
         self._clear()
         for row in rows:
             first = int(first_piece.values[row])
-            self._append(_Loaded(entries[row], float(occurred[row]), packed[row], {}))
+            self._append(_Loaded(entries[row], float(occurred[row]), int(characters[row]), packed[row], {}))
             count = self._piece_entry.size - int(self._first_piece.values[-1])
             at = int(self._first_piece.values[-1])
             self._vectors.values[at : at + count] = vectors.values[first : first + count]
@@ -294,6 +493,7 @@ def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) ->
                 corpus._clear()
                 corpus.revision = 0
             _catch_up(actor, brain, model_id, corpus)
+            corpus.tree = _tree(actor, brain)
             corpus.revision = max(corpus.revision, revision)
     _make_room((brain.id, model_id))
     return corpus
@@ -313,11 +513,20 @@ def _catch_up(actor: Actor, brain: BrainRef, model_id: int, corpus: Corpus) -> N
         raw.setdefault(entry_id, {})[piece] = bytes(value)
     rows = changed.filter(duplicate_of=None).order_by("revision", "id").values_list(
         "id", "recall_file_id", "node_id", "entry_kind", "first_message", "last_message", "role", "speaker",
-        "occurred_at", "terms",
+        "occurred_at", "characters", "terms",
     )  # fmt: skip
     corpus.put(
-        _Loaded(Entry(*row[:8]), row[8].timestamp(), bytes(row[9]), raw.get(row[0], {}))
+        _Loaded(Entry(*row[:8]), row[8].timestamp(), row[9], bytes(row[10]), raw.get(row[0], {}))
         for row in rows.iterator(chunk_size=2_000)
+    )
+
+
+def _tree(actor: Actor, brain: BrainRef) -> Tree:
+    rows = Node.objects.visible_to(actor).filter(brain_id=brain.id, archived_at=None)
+    named = rows.values_list("id", "name", "type", "parent_id", "memory_count", "aliases")
+    return Tree(
+        TreeNode(node_id, name, kind, parent, count, frozenset(query_terms(" ".join([name, *aliases]))))
+        for node_id, name, kind, parent, count, aliases in named
     )
 
 

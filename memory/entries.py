@@ -24,6 +24,7 @@ class PreparedEntry:
     position: int
     role: str
     speaker: str
+    characters: int
     terms: bytes
     keywords: tuple[str, ...]
     entities: tuple[str, ...]
@@ -38,6 +39,7 @@ def prepare_entry(position: int, message: NewMessage) -> PreparedEntry:
         position=position,
         role=message.role,
         speaker=message.speaker,
+        characters=len(message.content),
         terms=join_packed(pack(terms(piece)) for piece in cut),
         keywords=tuple(keywords(content, KEYWORDS)),
         entities=tuple(entities(content, ENTITIES)),
@@ -88,6 +90,7 @@ def entry_row(
         role=prepared.role,
         speaker=prepared.speaker,
         terms=prepared.terms,
+        characters=prepared.characters,
         keywords=list(prepared.keywords),
         entities=list(prepared.entities),
         revision=revision,

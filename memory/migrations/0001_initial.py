@@ -14,8 +14,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('graph', '0001_initial'),
+        ('accounts', '0002_tenant_keys'),
+        ('graph', '0002_tenant_keys'),
     ]
 
     operations = [
@@ -95,6 +95,7 @@ class Migration(migrations.Migration):
                 ('keywords', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), blank=True, default=list, size=None)),
                 ('entities', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), blank=True, default=list, size=None)),
                 ('importance_score', models.DecimalField(decimal_places=2, default=0.5, max_digits=3)),
+                ('characters', models.PositiveIntegerField(help_text='Length of its text, for budgets of tokens.')),
                 ('terms', models.BinaryField(help_text='Packed words of each piece, see memory/entries.py.')),
                 ('revision', models.PositiveBigIntegerField(help_text='The corpus version that last changed it.')),
                 ('occurred_at', models.DateTimeField()),

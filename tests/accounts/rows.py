@@ -62,6 +62,7 @@ def fill(brain: Brain) -> None:
             first_message=0,
             last_message=0,
             role="user",
+            characters=7,
             terms=b"",
             revision=1,
             occurred_at=now,

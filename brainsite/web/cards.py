@@ -1,0 +1,114 @@
+"""What a page shows of memories and hits: openings, the reasons of a hit, and the names of those who wrote."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+from uuid import UUID
+
+from accounts.actor import Actor
+from accounts.models import Agent, User
+from brainsite.web.reading import SHOWN_CHARACTERS, ListPage, page_start
+from graph.words import query_terms, terms
+from memory.types import Hit, Memory, Recall
+
+LOOKED_AT_CHARACTERS = 20_000  # of a long text, for the words that matched
+BEFORE_A_MATCH_CHARACTERS = 160
+WORD = re.compile(r"\w+")
+
+YOU = "you"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    memory: Memory
+    text: str
+    is_cut: bool
+    who: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a hit's text; `matched` when it is a word of the question."""
+
+    text: str
+    matched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HitCard:
+    hit: Hit
+    parts: tuple[Part, ...]
+    starts_late: bool
+    is_cut: bool
+    words: tuple[str, ...]
+    who: str
+    page_start: int
+
+
+def names_of(actor: Actor, ids: Iterable[UUID | None]) -> dict[UUID, str]:
+    """Names of people and agents of the actor's organization. Outside of a session: these are global rows."""
+    wanted = {principal for principal in ids if principal is not None} - {actor.user_id}
+    names = {actor.user_id: YOU} if actor.user_id else {}
+    if wanted:
+        organization_id = cast(UUID, actor.organization_id)  # every person acts in one
+        people = User.objects.filter(id__in=wanted, memberships__organization_id=organization_id)
+        names |= {id: name or email for id, name, email in people.values_list("id", "name", "email")}
+        agents = Agent.objects.filter(id__in=wanted, organization_id=organization_id)
+        names |= {id: f"{name} (agent)" for id, name in agents.values_list("id", "name")}
+    return names
+
+
+def name_of(principal: UUID | None, names: Mapping[UUID, str]) -> str:
+    return names.get(principal, "a former member") if principal else "nobody named"
+
+
+def cards(actor: Actor, page: ListPage) -> tuple[Card, ...]:
+    names = names_of(actor, (memory.contributed_by for memory in page.memories))
+    shown = []
+    for memory in page.memories:
+        text = page.openings.get(memory.id, "")
+        cut = len(text) > SHOWN_CHARACTERS
+        shown.append(Card(memory, text[:SHOWN_CHARACTERS], cut, name_of(memory.contributed_by, names)))
+    return tuple(shown)
+
+
+def hit_cards(actor: Actor, query: str, answer: Recall) -> tuple[HitCard, ...]:
+    names = names_of(actor, (hit.contributed_by for hit in answer.hits))
+    return tuple(_hit_card(hit, query, names) for hit in answer.hits)
+
+
+def _hit_card(hit: Hit, query: str, names: Mapping[UUID, str]) -> HitCard:
+    asked = frozenset(query_terms(query))
+    looked_at = hit.text[:LOOKED_AT_CHARACTERS]
+    first = next((match.start() for match in WORD.finditer(looked_at) if _matches(match[0], asked)), 0)
+    start = 0
+    if first > SHOWN_CHARACTERS - BEFORE_A_MATCH_CHARACTERS:
+        start = first - BEFORE_A_MATCH_CHARACTERS
+    shown = hit.text[start : start + SHOWN_CHARACTERS]
+    found = terms(looked_at).counts.keys()
+    words = dict.fromkeys(word for word in WORD.findall(query) if asked & set(query_terms(word)) & found)
+    return HitCard(
+        hit=hit,
+        parts=_parts(shown, asked),
+        starts_late=start > 0,
+        is_cut=start + SHOWN_CHARACTERS < len(hit.text),
+        words=tuple(words),
+        who=name_of(hit.contributed_by, names),
+        page_start=page_start(hit.first_message),
+    )
+
+
+def _matches(word: str, asked: frozenset[int]) -> bool:
+    return not asked.isdisjoint(terms(word).counts)
+
+
+def _parts(text: str, asked: frozenset[int]) -> tuple[Part, ...]:
+    parts: list[Part] = []
+    done = 0
+    for match in WORD.finditer(text):
+        if _matches(match[0], asked):
+            parts += [Part(text[done : match.start()], False), Part(match[0], True)]
+            done = match.end()
+    parts.append(Part(text[done:], False))
+    return tuple(part for part in parts if part.text)
