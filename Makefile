@@ -4,10 +4,13 @@ PYTHON := .venv/bin/python
 SETUP := sh deploy/setup.sh
 PYTEST := $(PYTHON) -m pytest -n 2
 
-.PHONY: run setup test test-full check lock bench
+.PHONY: run demo setup test test-full check lock bench
 
 run:
 	@$(SETUP) && exec $(PYTHON) manage.py up
+
+demo:  # fills the running Brain with an invented company and asks it three questions
+	@$(SETUP) && exec $(PYTHON) manage.py demo
 
 setup:
 	@$(SETUP)

@@ -52,6 +52,8 @@ TENANT_TABLES = (
     Table("accounts_operationpayload", person="SID", agent="I", worker="SID", curator="SI"),
     Table("graph_node", person="SIUD", agent="S", worker="SIUD", curator="S"),
     Table("graph_nodememory", person="SIUD", agent="S", worker="SIUD", curator="S"),
+    Table("graph_noderelationship", person="SIUD", agent="S", worker="SIUD", curator="S"),
+    Table("graph_nodeindex", person="SIUD", agent="S", worker="SIUD", curator="S"),
     Table("memory_recallfile", person="SIUD", agent="SI", worker="SIUD", curator="S"),
     Table("memory_message", person="SIUD", agent="SI", worker="SIUD", curator="S"),
     Table("memory_revision", person="SID", agent="", worker="SID", curator="S"),

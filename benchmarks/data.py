@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`evidence`: ids of the turns (or, where `unit` is session, of the sessions) that answer it."""
+    """`evidence`: conversation/turn (or conversation/session, where that is the unit) of what answers it."""
 
     id: str
     conversation: str
@@ -24,7 +24,13 @@ def read_questions(path: Path, *, unit: str) -> list[Question]:
     field = "evidence" if unit == "turn" else "evidence_sessions"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     questions = [
-        Question(row["id"], row["conversation"], row["question"], str(row["category"]), frozenset(row[field]))
+        Question(
+            row["id"],
+            row["conversation"],
+            row["question"],
+            str(row["category"]),
+            frozenset(f"{row['conversation']}/{unit_id}" for unit_id in row[field]),
+        )
         for row in rows
     ]
     return [question for question in questions if question.evidence]

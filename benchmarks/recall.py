@@ -12,7 +12,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,15 +29,18 @@ from django.db import connection
 
 from accounts.actor import Actor
 from accounts.models import Organization, User
-from accounts.people import person_actor
+from accounts.people import create_organization, ensure_person, person_actor
 from benchmarks.data import Question, read_questions, sha256
+from graph.models import inbox_id
 from memory import embedding
+from memory.models import RagEntry, RecallFile
 from memory.recall import recall
-from memory.types import Hit
+from memory.types import Hit, Tokens, Trace
 
 KS = (1, 3, 5, 10, 20)
 SETS = {"locomo": "turn", "beam100k": "turn", "lifebench": "session", "longmemeval": "session"}
 FOLDERS = {"longmemeval": "longmemeval_lite20"}
+POOL = "pool@benchmark.invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,47 +74,59 @@ def score(ranked: Sequence[Sequence[str]], questions: Sequence[Question]) -> Sco
     )
 
 
-def import_set(path: Path, organization: str) -> float:
-    """Seconds until everything is kept and embedded."""
+def import_set(path: Path, organization: str, *, pooled: bool) -> float:
+    """Seconds until everything is kept, embedded and filed."""
     started = time.monotonic()
-    call_command("import", str(path), person_per_conversation=organization)
+    if pooled:
+        found = Organization.objects.filter(slug=organization).first() or create_organization(organization)
+        ensure_person(found, POOL)
+        call_command("import", str(path), as_email=POOL)
+    else:
+        call_command("import", str(path), person_per_conversation=organization)
     return time.monotonic() - started
 
 
 def actors_of(organization: str) -> dict[str, Actor]:
-    """Conversation id (lower case) → the person whose brain it is."""
+    """Conversation id (lower case), or the pool's name → the person whose brain it is."""
     found = Organization.objects.get(slug=organization)
     people = User.objects.filter(memberships__organization=found)
     return {person.email.partition("@")[0]: person_actor(person, found.id, source="benchmark") for person in people}
 
 
-def unit_of(hit: Hit, unit: str) -> str:
-    own = next(m for m in hit.messages or () if m.position == hit.first_message)
-    return str(own.details["id"]) if unit == "turn" else hit.id.hex
-
-
 def ask(
-    actor: Actor, question: Question, unit: str, sessions: dict[str, str]
-) -> tuple[list[str], dict[str, float], float]:
-    """Units in rank order, milliseconds a stage, processor milliseconds without the question's embedding."""
+    actor: Actor, question: Question, unit: str, places: dict[str, tuple[str, str]], mode: str
+) -> tuple[list[str], Trace, float]:
+    """Units in rank order, the trace, and processor milliseconds without the question's embedding."""
     embedding.embedder().embed_query(question.text)  # remembered: the next call costs nothing
     before = time.process_time()
-    answer = recall(actor, question.text, scope="personal", limit=20, threshold=0.0, mode="auto", with_messages=True)
+    answer = recall(
+        actor,
+        question.text,
+        scope="personal",
+        limit=20,
+        threshold=0.0,
+        mode=mode,
+        session=question.id,  # each question stands alone
+        with_messages=True,
+    )
     spent = (time.process_time() - before) * 1_000
-    units = [unit_of(hit, unit) for hit in answer.hits]
-    units = units if unit == "turn" else [sessions[u] for u in units]
-    return list(dict.fromkeys(units)), dict(answer.trace.stages_ms), spent
+    units = [unit_of(hit, unit, places) for hit in answer.hits]
+    return list(dict.fromkeys(units)), answer.trace, spent
 
 
-def sessions_of(actors: dict[str, Actor]) -> dict[str, str]:
-    """Recall file → the benchmark's session id."""
-    from memory.models import RecallFile
+def unit_of(hit: Hit, unit: str, places: dict[str, tuple[str, str]]) -> str:
+    conversation, session = places[hit.id.hex]
+    own = next(m for m in hit.messages or () if m.position == hit.first_message)
+    return f"{conversation}/{own.details['id'] if unit == 'turn' else session}"
 
-    found: dict[str, str] = {}
+
+def places_of(actors: dict[str, Actor]) -> dict[str, tuple[str, str]]:
+    """Recall file → the benchmark's conversation and session."""
+    found: dict[str, tuple[str, str]] = {}
     for actor in actors.values():
         with actor.session():
-            rows = RecallFile.objects.visible_to(actor).values_list("id", "metadata")
-            found |= {row_id.hex: str(metadata.get("session")) for row_id, metadata in rows}
+            for row_id, metadata in RecallFile.objects.visible_to(actor).values_list("id", "metadata"):
+                found[row_id.hex] = (str(metadata["conversation"]), str(metadata["session"]))
     return found
 
 
@@ -142,53 +156,81 @@ def backend_seconds() -> float | None:
     return float(times.user + times.system)
 
 
-def run(data: Path, name: str, limit: int | None) -> dict[str, Any]:
+def run(data: Path, name: str, *, pooled: bool, every: int) -> dict[str, Any]:
     folder, unit = data / FOLDERS.get(name, name), SETS[name]
-    organization = f"benchmark-{name}"
+    organization = f"benchmark-{name}{'-pooled' if pooled else ''}"
     conversations = folder / "conversations.jsonl"
-    import_seconds = import_set(conversations, organization)
+    import_seconds = import_set(conversations, organization, pooled=pooled)
     actors = actors_of(organization)
-    questions = read_questions(folder / "questions.jsonl", unit=unit)[:limit]
+    questions = read_questions(folder / "questions.jsonl", unit=unit)[::every]
     remember_query_vectors()
-    sessions = sessions_of(actors) if unit == "session" else {}
-    ranked: list[list[str]] = []
-    stages: dict[str, list[float]] = defaultdict(list)
-    spent: list[float] = []
-    backend = backend_seconds()
-    for question in questions:
-        units, milliseconds, processor = ask(actors[question.conversation.lower()], question, unit, sessions)
-        ranked.append(units)
-        spent.append(processor)
-        for stage, value in milliseconds.items():
-            stages[stage].append(value)
-    after = backend_seconds()
-    categories = sorted({question.category for question in questions})
-    by_category = {
-        category: asdict(
-            score(
-                [units for units, q in zip(ranked, questions, strict=True) if q.category == category],
-                [q for q in questions if q.category == category],
-            )
-        )
-        for category in categories
-    }
+    places = places_of(actors)
+    modes = {mode: ask_all(mode, actors, questions, unit, places, pooled=pooled) for mode in ("auto", "exhaustive")}
     return {
-        "set": name,
+        "set": name + (" pooled" if pooled else ""),
         "unit": unit,
         "embedder": embedding.embedder().name,
         "commit": _commit(),
         "python": platform.python_version(),
         "data_sha256": sha256(conversations),
         "import_seconds": round(import_seconds, 2),
+        "outside_inbox": round(outside_inbox(actors), 4),
+        "modes": modes,
+    }
+
+
+def ask_all(
+    mode: str,
+    actors: dict[str, Actor],
+    questions: Sequence[Question],
+    unit: str,
+    places: dict[str, tuple[str, str]],
+    *,
+    pooled: bool,
+) -> dict[str, Any]:
+    ranked: list[list[str]] = []
+    traces: list[Trace] = []
+    spent: list[float] = []
+    backend = backend_seconds()
+    for question in questions:
+        actor = actors[POOL.partition("@")[0] if pooled else question.conversation.lower()]
+        units, trace, processor = ask(actor, question, unit, places, mode)
+        ranked.append(units)
+        traces.append(trace)
+        spent.append(processor)
+    after = backend_seconds()
+    by_category: dict[str, Any] = {}
+    for category in sorted({question.category for question in questions}):
+        mine = [(units, q) for units, q in zip(ranked, questions, strict=True) if q.category == category]
+        by_category[category] = asdict(score([units for units, _ in mine], [q for _, q in mine]))
+    mean, median = statistics.fmean, statistics.median
+    return {
         "all": asdict(score(ranked, questions)),
         "by_category": by_category,
-        "processor_ms_median": round(statistics.median(spent), 3),
-        "processor_ms_mean": round(statistics.fmean(spent), 3),
+        "entries_read_share": round(mean(t.entries_read / max(t.entries_total, 1) for t in traces), 4),
+        "tokens": {
+            name: round(median(getattr(t.tokens, name) for t in traces)) for name in Tokens.__dataclass_fields__
+        },
+        "processor_ms_median": round(median(spent), 3),
+        "processor_ms_mean": round(mean(spent), 3),
         "backend_processor_ms_mean": (
             round((after - backend) * 1_000 / len(questions), 3) if backend is not None and after is not None else None
         ),
-        "wall_ms_median": {stage: round(statistics.median(values), 3) for stage, values in stages.items()},
+        "wall_ms_median": {
+            stage: round(median(t.stages_ms.get(stage, 0.0) for t in traces), 3) for stage in traces[0].stages_ms
+        },
     }
+
+
+def outside_inbox(actors: dict[str, Actor]) -> float:
+    """The share of entries that have a place in the tree."""
+    filed = total = 0
+    for actor in actors.values():
+        with actor.session():
+            entries = RagEntry.objects.visible_to(actor)
+            total += entries.count()
+            filed += entries.exclude(node_id__in=[inbox_id(brain.id) for brain in actor.readable]).count()
+    return filed / max(total, 1)
 
 
 def _commit() -> str:
@@ -204,27 +246,34 @@ def _commit() -> str:
 
 def print_report(report: dict[str, Any]) -> None:
     print(f"{report['set']} ({report['unit']}), embedder {report['embedder']}, commit {report['commit']}")
-    head = "".join(f"{f'{kind}@{k}':>10}" for kind in ("any", "all", "share") for k in (5, 10))
-    print(f"{'':28}{'n':>6}{head}{'MRR':>8}")
-    for label, row in [("all", report["all"]), *report["by_category"].items()]:
-        cells = "".join(f"{row[f'{kind}_at'][k]:>10.3f}" for kind in ("any", "all", "share") for k in (5, 10))
-        print(f"{label[:28]:28}{row['n']:>6}{cells}{row['mrr']:>8.3f}")
-    stages = ", ".join(f"{name} {value}" for name, value in report["wall_ms_median"].items())
-    print(f"import with vectors {report['import_seconds']} s; wall ms a stage (median): {stages}")
     print(
-        f"processor ms a search without the question's embedding: {report['processor_ms_mean']} mean, "
-        f"{report['processor_ms_median']} median; its Postgres backend {report['backend_processor_ms_mean']} mean"
+        f"import with vectors and filing {report['import_seconds']} s, {report['outside_inbox']:.1%} of the entries "
+        "filed outside the Inbox"
     )
+    for mode, found in report["modes"].items():
+        head = "".join(f"{f'{kind}@{k}':>10}" for kind in ("any", "all", "share") for k in (5, 10))
+        print(f"\n{mode:28}{'n':>6}{head}{'MRR':>8}")
+        for label, row in [("all", found["all"]), *found["by_category"].items()]:
+            cells = "".join(f"{row[f'{kind}_at'][k]:>10.3f}" for kind in ("any", "all", "share") for k in (5, 10))
+            print(f"{label[:28]:28}{row['n']:>6}{cells}{row['mrr']:>8.3f}")
+        stages = ", ".join(f"{name} {value}" for name, value in found["wall_ms_median"].items())
+        print(f"{found['entries_read_share']:.1%} of the entries read; tokens (median) {found['tokens']}")
+        print(
+            f"processor ms without the question's embedding: {found['processor_ms_mean']} mean, "
+            f"{found['processor_ms_median']} median; its Postgres backend {found['backend_processor_ms_mean']} mean"
+        )
+        print(f"wall ms a stage (median): {stages}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with one folder a set")
     parser.add_argument("--set", choices=SETS, required=True, dest="name")
-    parser.add_argument("--questions", type=int, help="ask only the first N")
+    parser.add_argument("--pooled", action="store_true", help="all conversations in the brain of one person")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question only")
     parser.add_argument("--json", type=Path, help="write the report here too")
     options = parser.parse_args(arguments)
-    report = run(options.data, options.name, options.questions)
+    report = run(options.data, options.name, pooled=options.pooled, every=options.every)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n")
     print_report(report)

@@ -11,7 +11,7 @@ django_application = get_asgi_application()
 from brainsite.body_limit import BodyLimit  # noqa: E402  (needs the settings)
 from brainsite.startup import refuse_if_unsafe  # noqa: E402  (needs the apps loaded)
 
-application = BodyLimit(django_application)
+application = BodyLimit(django_application)  # type: ignore[arg-type]
 
 if "pytest" not in sys.modules:
     refuse_if_unsafe()

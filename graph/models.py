@@ -1,4 +1,4 @@
-"""The tree: nodes, and which recall files have entries below each of them."""
+"""The tree: nodes, what they have to do with each other, and which recall files have entries below each of them."""
 
 from uuid import UUID, uuid5
 
@@ -63,6 +63,64 @@ class NodeMemory(TenantModel):
             models.CheckConstraint(condition=models.Q(entry_count__gt=0), name="graph_nodememory_not_empty"),
         ]
         indexes = [models.Index(fields=["brain", "recall_file_id"], name="graph_nodememory_recall_file")]  # its nodes
+
+
+class NodeRelationship(TenantModel):
+    """A directed edge beside the tree. That a parent contains its children follows from parent_id and is not stored."""
+
+    class Kind(models.TextChoices):
+        INFORMS = "informs"
+        RESOLVES = "resolves"
+        PRECEDES = "precedes"
+        RELATED_TO = "related_to"
+
+    source_node = tenant_link("graph.Node")
+    target_node = tenant_link("graph.Node")
+    relationship = models.CharField(max_length=16, choices=Kind.choices)
+    weight = models.DecimalField(max_digits=3, decimal_places=2)
+    evidence = models.JSONField(default=dict, blank=True, help_text="Why: a text, or an object of ids and numbers.")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            # also serves the edges that leave a node
+            models.UniqueConstraint(
+                fields=["brain", "source_node", "target_node", "relationship"], name="graph_noderelationship_once"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(source_node=models.F("target_node")), name="graph_noderelationship_no_loop"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(weight__gte=0, weight__lte=1), name="graph_noderelationship_weight"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(relationship__in=["informs", "resolves", "precedes", "related_to"]),
+                name="graph_noderelationship_kind",
+            ),
+        ]
+        indexes = [
+            # the edges that arrive at a node
+            models.Index(fields=["brain", "target_node"], name="graph_noderelationship_target"),
+            # newest first (relationships/)
+            models.Index(fields=["brain", "-created_at", "-id"], name="graph_noderelationship_newest"),
+        ]
+
+
+class NodeIndex(TenantModel):
+    """The index file of one node: metadata about what lies below it, never its content.
+
+    Derived. The row is deleted by whatever changes what lies below the node, so no word of a deleted memory stays in
+    one; the next reader that may write makes it again (memory/indexes.py).
+    """
+
+    node = tenant_link("graph.Node")
+    index_data = models.JSONField()
+    revision = models.PositiveBigIntegerField(help_text="The corpus version that it is known to be exact at.")
+    last_updated = models.DateTimeField(db_default=Now())
+    archived_at = models.DateTimeField(null=True, blank=True, help_text="No activity for a long time; revived on use.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["brain", "node"], name="graph_nodeindex_once")]
 
 
 def inbox_id(brain_id: UUID) -> UUID:

@@ -1,10 +1,10 @@
-"""The tree of one brain: find or make nodes by path, read paths, keep counts exact.
+"""The tree of one brain: find or make nodes by path, read paths, keep counts exact and no outdated index.
 
 Every function runs inside an open session of `actor`, and takes the one brain it works on; list_nodes and get_node
 open their own, over all brains that the actor reads.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -14,7 +14,7 @@ from django.db.models.functions import Lower
 
 from accounts.actor import Actor, BrainRef
 from accounts.errors import Invalid, NotFound
-from graph.models import NAME_CHARACTERS, Node, NodeMemory, inbox_id
+from graph.models import NAME_CHARACTERS, Node, NodeIndex, NodeMemory, NodeRelationship, inbox_id
 
 INBOX = "Inbox"
 MAX_DEPTH = 16
@@ -29,6 +29,25 @@ class NodePath:
 
 
 @dataclass(frozen=True, slots=True)
+class Twig:
+    """A node as it hangs in the tree."""
+
+    id: UUID
+    parent_id: UUID | None
+    name: str
+    memory_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """An edge beside the tree, seen from its source."""
+
+    target_node_id: UUID
+    relationship: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
 class NodeView:
     """A node as a door shows it."""
 
@@ -36,11 +55,13 @@ class NodeView:
     brain_id: UUID
     scope: str
     name: str
+    aliases: tuple[str, ...]
     type: str
     parent_id: UUID | None
     path: str
     category: str
     memory_count: int
+    connections: tuple[Connection, ...]
     created_at: datetime
     last_accessed: datetime | None
     archived_at: datetime | None
@@ -67,58 +88,79 @@ def inbox(actor: Actor, brain: BrainRef) -> UUID:
     return node_id
 
 
-def split_path(path: str) -> list[str]:
-    """The names of "Business/Sales/Pricing". Raises Invalid that names the field `node`."""
+def split_path(path: str, *, field: str = "node") -> list[str]:
+    """The names of "Business/Sales/Pricing". Raises Invalid that names the field."""
     names = [name.strip() for name in path.split("/")]
     if not all(names):
-        raise Invalid("A path has a name between every two slashes.", field="node")
+        raise Invalid("A path has a name between every two slashes.", field=field)
     if len(names) > MAX_DEPTH:
-        raise Invalid(f"A path has at most {MAX_DEPTH} levels.", field="node")
-    if any(len(name) > NAME_CHARACTERS for name in names):
-        raise Invalid(f"A node's name has at most {NAME_CHARACTERS} characters.", field="node")
-    if any(not name.isprintable() for name in names):
-        raise Invalid("A node's name has printable characters only.", field="node")
+        raise Invalid(f"A path has at most {MAX_DEPTH} levels.", field=field)
+    for name in names:
+        check_name(name, field)
     return names
 
 
-def find_node(actor: Actor, brain: BrainRef, node: str) -> UUID:
-    """A node by id or by path, whatever the case of its names. Raises NotFound, also for a node of another brain."""
+def check_name(name: str, field: str) -> str:
+    """A node's name without spaces around it. Raises Invalid."""
+    name = name.strip()
+    if not name or "/" in name:
+        raise Invalid("A node's name has at least one character, and no slash.", field=field)
+    if len(name) > NAME_CHARACTERS:
+        raise Invalid(f"A node's name has at most {NAME_CHARACTERS} characters.", field=field)
+    if not name.isprintable():
+        raise Invalid("A node's name has printable characters only.", field=field)
+    return name
+
+
+def is_inbox_name(name: str) -> bool:
+    """Whether this name is kept for the Inbox, at the root."""
+    return name.casefold() == INBOX.casefold()
+
+
+def find_node(actor: Actor, brain: BrainRef, node: str, *, field: str = "node") -> UUID:
+    """A node by id or by path, whatever the case of its names. Raises NotFound, also for a node of another brain.
+
+    An alias is as good as a name, unless a sibling really has that name.
+    """
     rows = Node.objects.visible_to(actor).filter(brain_id=brain.id)
     if (node_id := as_uuid(node)) is not None:
         if not rows.filter(id=node_id).exists():
-            raise NotFound("No such node.", field="node")
+            raise NotFound("No such node.", field=field)
         return node_id
     parent: UUID | None = None
-    for name in split_path(node):
-        found = _child(rows, parent, name)
+    for name in split_path(node, field=field):
+        found = find_child(rows, parent, name)
         if found is None:
-            raise NotFound("No such node.", field="node")
+            raise NotFound("No such node.", field=field)
         parent = found
     assert parent is not None  # split_path gives at least one name
     return parent
 
 
-def find_or_make_node(actor: Actor, brain: BrainRef, node: str) -> UUID:
+def find_or_make_node(actor: Actor, brain: BrainRef, node: str, *, field: str = "node") -> UUID:
     """As find_node, but the missing part of a path is made. An unknown id raises NotFound."""
     if as_uuid(node) is not None:
-        return find_node(actor, brain, node)
+        return find_node(actor, brain, node, field=field)
     rows = Node.objects.writable_by(actor).filter(brain_id=brain.id)
-    names = split_path(node)
-    if names[0].casefold() == INBOX.casefold():
+    names = split_path(node, field=field)
+    if is_inbox_name(names[0]):
         if len(names) > 1:
-            raise Invalid("The Inbox has no sub-nodes.", field="node")
+            raise Invalid("The Inbox has no sub-nodes.", field=field)
         return inbox(actor, brain)
     parent: UUID | None = None
+    category: str | None = None
     for depth, name in enumerate(names):
-        found = _child(rows, parent, name)
+        found = find_child(rows, parent, name)
         if found is None:
+            if category is None:  # the category above may have been found by an alias, or in another case
+                category = rows.values_list("category", flat=True).get(id=parent) if parent else name
             made = rows.create(
                 brain_id=brain.id,
                 scope=brain.scope,
                 name=name,
                 type=type_at(depth),
                 parent_id=parent,
-                category=names[0],
+                category=category,
             )
             found = made.id
         parent = found
@@ -126,7 +168,19 @@ def find_or_make_node(actor: Actor, brain: BrainRef, node: str) -> UUID:
     return parent
 
 
-def _child(rows: QuerySet[Node], parent: UUID | None, name: str) -> UUID | None:
+def find_child(rows: QuerySet[Node], parent: UUID | None, name: str) -> UUID | None:
+    """The node of this name below a parent, else the oldest one with this alias. `rows`: those of one brain."""
+    if (exact := named_child(rows, parent, name)) is not None:
+        return exact
+    aliased = rows.filter(parent_id=parent).exclude(aliases=[]).order_by("created_at", "id")
+    for node_id, aliases in aliased.values_list("id", "aliases"):
+        if name.casefold() in (alias.casefold() for alias in aliases):
+            return node_id
+    return None
+
+
+def named_child(rows: QuerySet[Node], parent: UUID | None, name: str) -> UUID | None:
+    """By its own name alone, compared as the database's unique constraint does."""
     return (
         rows.annotate(lower=Lower("name"))
         .filter(parent_id=parent, lower=Lower(Value(name)))
@@ -188,7 +242,8 @@ def _joined(node_id: UUID, known: Mapping[UUID, tuple[str, UUID | None]]) -> str
 def count_entries(actor: Actor, brain: BrainRef, changes: Mapping[tuple[UUID, UUID], int]) -> None:
     """Add entries (or take them away) at (node, recall file), there and in all ancestors; memory counts follow.
 
-    The caller holds the brain's lock (memory/corpus_version), so rows are changed by one transaction at a time.
+    The indexes of these nodes go at once, for they must not show a deleted memory's words any longer. The caller holds
+    the brain's lock (memory/corpus_version), so rows are changed by one transaction at a time.
     """
     chains = ancestors(actor, brain, {node_id for node_id, _ in changes})
     deltas: dict[tuple[UUID, UUID], int] = {}
@@ -227,25 +282,42 @@ def count_entries(actor: Actor, brain: BrainRef, changes: Mapping[tuple[UUID, UU
     for node_id, amount in sorted(memory_changes.items()):
         nodes = Node.objects.writable_by(actor).filter(brain_id=brain.id, id=node_id)
         nodes.update(memory_count=F("memory_count") + amount)
+    forget_indexes(actor, brain, {node_id for node_id, _ in deltas})
+
+
+def forget_indexes(actor: Actor, brain: BrainRef, node_ids: Collection[UUID]) -> None:
+    """Delete the stored indexes of nodes whose entries, names or places have changed. Under the brain's lock."""
+    if node_ids:
+        rows = NodeIndex.objects.writable_by(actor).filter(brain_id=brain.id, node_id__in=node_ids)
+        rows._raw_delete(rows.db)  # no cascades to look for: nothing points at an index
 
 
 def subtree(actor: Actor, brain: BrainRef, node_id: UUID) -> list[UUID]:
     """A node and everything below it. One query a level."""
-    found, level = [node_id], [node_id]
-    while level:
-        rows = Node.objects.visible_to(actor).filter(brain_id=brain.id, parent_id__in=level)
-        level = list(rows.values_list("id", flat=True))
-        found += level
-    return found
+    return [node_id, *(twig.id for level in levels_below(actor, brain, node_id) for twig in level)]
+
+
+def levels_below(actor: Actor, brain: BrainRef, node_id: UUID) -> list[list[Twig]]:
+    """What lies below a node: its children, their children, and so on. One query a level."""
+    levels: list[list[Twig]] = []
+    above = [node_id]
+    while above:
+        rows = Node.objects.visible_to(actor).filter(brain_id=brain.id, parent_id__in=above)
+        level = [Twig(*row) for row in rows.values_list("id", "parent_id", "name", "memory_count")]
+        above = [twig.id for twig in level]
+        levels += [level] if level else []
+    return levels
 
 
 def list_nodes(actor: Actor, *, scope: str | None = None) -> list[NodeView]:
-    """The trees of the actor's brains, flat: by brain, then by path. One query. Raises Forbidden (scope)."""
+    """The trees of the actor's brains, flat: by brain, then by path. Two queries. Raises Forbidden (scope)."""
     brains = actor.readable if scope is None else actor.brains_to_read(scope)
+    brain_ids = [brain.id for brain in brains]
     with actor.session():
-        rows = {node.id: node for node in Node.objects.visible_to(actor).filter(brain_id__in=[b.id for b in brains])}
+        rows = {node.id: node for node in Node.objects.visible_to(actor).filter(brain_id__in=brain_ids)}
+        edges = _connections(NodeRelationship.objects.visible_to(actor).filter(brain_id__in=brain_ids))
     names = {node.id: (node.name, node.parent_id) for node in rows.values()}
-    views = [_node_view(node, _joined(node.id, names)) for node in rows.values()]
+    views = [_node_view(node, _joined(node.id, names), edges.get(node.id, ())) for node in rows.values()]
     order = {brain.id: index for index, brain in enumerate(brains)}
     return sorted(views, key=lambda view: (order[view.brain_id], view.path.casefold().split("/"), view.id))
 
@@ -256,20 +328,34 @@ def get_node(actor: Actor, node_id: UUID) -> NodeView:
         node = Node.objects.visible_to(actor).filter(id=node_id).first()
         if node is None:
             raise NotFound
-        return _node_view(node, paths(actor, [node_id])[node_id].path)
+        edges = NodeRelationship.objects.visible_to(actor).filter(brain_id=node.brain_id, source_node_id=node_id)
+        return _node_view(node, paths(actor, [node_id])[node_id].path, _connections(edges).get(node_id, ()))
 
 
-def _node_view(node: Node, path: str) -> NodeView:
+def _connections(edges: QuerySet[NodeRelationship]) -> dict[UUID, tuple[Connection, ...]]:
+    """Source → its edges, the heaviest first."""
+    found: dict[UUID, list[Connection]] = {}
+    rows = edges.order_by("-weight", "created_at", "id")
+    for row in rows.only("source_node_id", "target_node_id", "relationship", "weight"):
+        found.setdefault(row.source_node_id, []).append(
+            Connection(row.target_node_id, row.relationship, float(row.weight))
+        )
+    return {source: tuple(each) for source, each in found.items()}
+
+
+def _node_view(node: Node, path: str, connections: tuple[Connection, ...]) -> NodeView:
     return NodeView(
         id=node.id,
         brain_id=node.brain_id,
         scope=node.scope,
         name=node.name,
+        aliases=tuple(node.aliases),
         type=node.type,
         parent_id=node.parent_id,
         path=path,
         category=node.category,
         memory_count=node.memory_count,
+        connections=connections,
         created_at=node.created_at,
         last_accessed=node.last_accessed,
         archived_at=node.archived_at,

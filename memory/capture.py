@@ -224,7 +224,8 @@ def _store(
         created[row.id] = row
         texts = _messages(brain, row, prepared, at=0)
         messages += texts
-        entries += _entry_rows(brain, row, prepared, texts, revision)
+        by = RagEntry.FiledBy.NOBODY if prepared.new.node is None else RagEntry.FiledBy.PERSON
+        entries += _entry_rows(brain, row, prepared, texts, revision, by)
         if key is not None:
             by_source_key[key] = _Known(row, [message.content for message in texts])
         results.append(row.id)
@@ -281,7 +282,7 @@ def _append(actor: Actor, brain: BrainRef, row: RecallFile, prepared: Prepared, 
     prepared = replace(prepared, entries=entries)
     messages = _messages(brain, row, prepared, at=at)
     Message.objects.writable_by(actor).bulk_create(messages, batch_size=1_000)
-    add_entries(actor, brain, _entry_rows(brain, row, prepared, messages, revision))
+    add_entries(actor, brain, _entry_rows(brain, row, prepared, messages, revision, _filed_by(actor, row)))
     RecallFile.objects.writable_by(actor).filter(brain_id=brain.id, id=row.id).update(
         message_count=at + len(entries),
         revision=F("revision") + 1,
@@ -290,6 +291,13 @@ def _append(actor: Actor, brain: BrainRef, row: RecallFile, prepared: Prepared, 
     )
     row.message_count = at + len(entries)
     enqueue(actor, brain, Job.Kind.EMBED, [row.id])
+
+
+def _filed_by(actor: Actor, row: RecallFile) -> str:
+    """Messages that are appended go where the recall file is, by whoever put it there."""
+    entries = RagEntry.objects.writable_by(actor).filter(brain_id=row.brain_id, recall_file_id=row.id)
+    found = entries.filter(node_id=row.node_id).values_list("filed_by", flat=True).first()
+    return found or RagEntry.FiledBy.NOBODY
 
 
 def _node_for(actor: Actor, brain: BrainRef, new: NewRecallFile) -> UUID:
@@ -340,13 +348,14 @@ def _messages(brain: BrainRef, row: RecallFile, prepared: Prepared, *, at: int) 
 
 
 def _entry_rows(
-    brain: BrainRef, row: RecallFile, prepared: Prepared, messages: Sequence[Message], revision: int
+    brain: BrainRef, row: RecallFile, prepared: Prepared, messages: Sequence[Message], revision: int, filed_by: str
 ) -> list[RagEntry]:
     return [
         entry_row(
             brain,
             entry,
             message_id=message.id,
+            filed_by=filed_by,
             recall_file_id=row.id,
             node_id=row.node_id,
             revision=revision,

@@ -6,7 +6,7 @@ open session that may read the brain.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from threading import Lock, RLock
 from uuid import UUID
@@ -20,14 +20,13 @@ from accounts.actor import Actor, BrainRef
 from graph.models import Node
 from graph.tree import NodePath
 from graph.words import query_terms, unpack
+from memory.arrays import Bools, Growing, Ints, Sketches
 from memory.entries import split_packed
 from memory.models import CorpusVersion, RagEmbedding, RagEntry, RemovedEntry
 from memory.ranking import Floats, bm25, idf
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-
 HALFVEC_HEADER_BYTES = 4
+POSTING_BYTES = 16  # a term's hash, its piece, its count
 NO_VECTOR = -2.0  # below every cosine
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
 DEAD_SHARE = 0.25  # removed pieces, at most this share before the arrays are made anew
@@ -97,77 +96,6 @@ class Tree:
         return found
 
 
-class Growing:
-    """An array that grows at its end without copying itself each time."""
-
-    def __init__(self, dtype: npt.DTypeLike, width: int | None = None) -> None:
-        self._width = width
-        self._values = np.zeros((64, width) if width else 64, dtype=dtype)
-        self.size = 0
-
-    @property
-    def values(self) -> npt.NDArray[np.generic]:
-        return self._values[: self.size]
-
-    @property
-    def nbytes(self) -> int:
-        return int(self._values.nbytes)
-
-    def extend(self, more: npt.ArrayLike) -> None:
-        added = np.asarray(more, dtype=self._values.dtype)
-        need = self.size + len(added)
-        if need > len(self._values):
-            bigger = np.zeros((max(need, 2 * len(self._values)), *self._values.shape[1:]), dtype=self._values.dtype)
-            bigger[: self.size] = self.values
-            self._values = bigger
-        self._values[self.size : need] = added
-        self.size = need
-
-
-class Sketches:
-    """One bit a dimension of every vector: on which side of the brain's mean it lies. 48 bytes for 384 dimensions.
-
-    Differences of bits order vectors nearly as cosines do, so candidates are found without reading any vector.
-    """
-
-    def __init__(self, dimensions: int) -> None:
-        self.words = -(-dimensions // 64)
-        self.bits = Growing(np.uint64, self.words)
-        self.mean: Floats | None = None
-        self.made_for = 0
-        self.stale: set[int] = set()
-
-    @property
-    def used_bytes(self) -> int:
-        return self.bits.size * self.words * 8
-
-    def forget(self, piece: int) -> None:
-        self.stale.add(piece)
-
-    def distances(self, query: Floats, vectors: Growing, known: Growing) -> Ints:
-        """Differing bits of every piece, shape (pieces,); meaningless where no vector is known."""
-        self._catch_up(vectors.values.astype(np.float32, copy=False), known.values.astype(np.bool_, copy=False))
-        differing = np.bitwise_count(self.bits.values ^ self._sketch(query[None])[0])
-        return differing.sum(axis=1, dtype=np.int64)
-
-    def _catch_up(self, vectors: Floats, known: Bools) -> None:
-        self.bits.extend(np.zeros((len(vectors) - self.bits.size, self.words), np.uint64))
-        count = int(known.sum())
-        if self.mean is None or count > 2 * self.made_for:  # the mean of a growing brain settles soon
-            self.mean = vectors[known].mean(axis=0) if count else np.zeros(vectors.shape[1], np.float32)
-            self.made_for, self.stale = count, set(np.flatnonzero(known).tolist())
-        if self.stale:
-            pieces = np.fromiter(self.stale, np.int64)
-            self.bits.values[pieces] = self._sketch(vectors[pieces])
-            self.stale.clear()
-
-    def _sketch(self, vectors: Floats) -> npt.NDArray[np.uint64]:
-        bits = np.packbits(vectors > self.mean, axis=1)
-        padded = np.zeros((len(vectors), self.words * 8), np.uint8)
-        padded[:, : bits.shape[1]] = bits
-        return padded.view(np.uint64)
-
-
 class Corpus:
     """Entries, pieces and postings of one brain. Use under `lock`."""
 
@@ -206,20 +134,20 @@ class Corpus:
 
     @property
     def alive(self) -> Bools:
-        return self._alive.values.astype(np.bool_, copy=False)
+        return self._alive.values
 
     @property
     def passages(self) -> Bools:
-        return self._passage.values.astype(np.bool_, copy=False)
+        return self._passage.values
 
     @property
     def occurred(self) -> npt.NDArray[np.float64]:
-        return self._occurred.values.astype(np.float64, copy=False)
+        return self._occurred.values
 
     @property
     def nodes(self) -> Ints:
         """The node of each entry, as a position in `node_ids`."""
-        return self._node.values.astype(np.int64, copy=False)
+        return self._node.values
 
     @property
     def node_ids(self) -> list[UUID]:
@@ -227,7 +155,7 @@ class Corpus:
 
     @property
     def characters(self) -> Ints:
-        return self._characters.values.astype(np.int64, copy=False)
+        return self._characters.values
 
     @property
     def sketch_bytes(self) -> int:
@@ -248,14 +176,14 @@ class Corpus:
 
     def word_scores(self, terms: Iterable[int]) -> tuple[Floats, Floats]:
         """BM25 of every entry, by its whole text and by its best piece; 0 where no term occurs."""
-        alive, piece_entry = self.alive, self._piece_entry.values.astype(np.int64, copy=False)
+        alive, piece_entry = self.alive, self._piece_entry.values
         by_entry = np.zeros(len(alive), np.float32)
         by_piece = np.zeros(len(piece_entry), np.float32)
         count = int(alive.sum())
         if not count:
             return by_entry, by_entry.copy()
-        lengths = self._length.values.astype(np.float32, copy=False)
-        piece_lengths = self._piece_length.values.astype(np.float32, copy=False)
+        lengths = self._length.values
+        piece_lengths = self._piece_length.values
         piece_alive = alive[piece_entry]
         average = float(lengths[alive].mean())
         piece_average = float(piece_lengths[piece_alive].mean())
@@ -275,26 +203,35 @@ class Corpus:
     def cosines(self, query: Floats, rows: Ints | None = None) -> Floats:
         """Cosine of the best piece of every entry, or of `rows`; NaN where no piece has a vector or was read."""
         if rows is None:
-            similar = self._vectors.values.astype(np.float32, copy=False) @ query
+            similar = self._vectors.values @ query
         else:
             similar = np.full(self._piece_entry.size, NO_VECTOR, np.float32)
             pieces = self._pieces_of(rows)
             similar[pieces] = self._vectors.values[pieces] @ query
-        similar[~self._has_vector.values.astype(np.bool_, copy=False)] = NO_VECTOR
+        similar[~self._has_vector.values] = NO_VECTOR
         best = self._best_piece(similar)
         best[best < NO_VECTOR / 2] = np.nan
         return best
 
     def nearest_by_sketch(self, query: Floats, count: int, allowed: Bools) -> Ints:
         """Some `count` entries whose sketches are nearest to the query's: no vector is read to find them."""
-        piece_entry = self._piece_entry.values.astype(np.int64, copy=False)
-        usable = self._has_vector.values.astype(np.bool_, copy=False) & allowed[piece_entry]
+        piece_entry = self._piece_entry.values
+        usable = self._has_vector.values & allowed[piece_entry]
         pieces = np.flatnonzero(usable)
         if not len(pieces):
             return pieces
         distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
         nearest = pieces[np.argpartition(distances, count - 1)[:count]] if len(pieces) > count else pieces
         return np.unique(piece_entry[nearest])
+
+    def posting_bytes(self, terms: Iterable[int]) -> int:
+        """Size of the postings that a question's terms scan."""
+        return sum(POSTING_BYTES * len(self._postings(term)[0]) for term in terms)
+
+    def characters_of(self, nodes: Collection[UUID]) -> int:
+        """Characters of the nodes' own entries."""
+        codes = [code for node_id, code in self._node_code.items() if node_id in nodes]
+        return int(self.characters[np.isin(self.nodes, codes) & self.alive & self.passages].sum())
 
     def node_lengths(self) -> tuple[Ints, Floats]:
         """Of each node in `node_ids`, its own entries only: how many are searched, and the words in them."""
@@ -316,7 +253,7 @@ class Corpus:
             return scores
         average = float(lengths[filled].mean())
         live = self.alive & self.passages
-        piece_entry = self._piece_entry.values.astype(np.int64, copy=False)
+        piece_entry = self._piece_entry.values
         for term in terms:
             pieces, counts = self._postings(term)
             rows = piece_entry[pieces]
@@ -330,9 +267,9 @@ class Corpus:
 
     def node_centroids(self) -> Floats:
         """The mean direction of each node's own vectors, shape (nodes, dimensions); NaN where it has none."""
-        live_piece = self.alive[self._piece_entry.values.astype(np.int64, copy=False)]
-        known = live_piece & self._has_vector.values.astype(np.bool_, copy=False)
-        piece_node = self.nodes[self._piece_entry.values.astype(np.int64, copy=False)]
+        live_piece = self.alive[self._piece_entry.values]
+        known = live_piece & self._has_vector.values
+        piece_node = self.nodes[self._piece_entry.values]
         for code in range(len(self._node_code)):
             if code not in self._centroids:
                 own = self._vectors.values[np.flatnonzero(known & (piece_node == code))]
@@ -343,7 +280,7 @@ class Corpus:
         return np.stack([self._centroids[code] for code in range(len(self._node_code))])
 
     def _pieces_of(self, rows: Ints) -> Ints:
-        firsts = self._first_piece.values.astype(np.int64, copy=False)
+        firsts = self._first_piece.values
         ends = np.append(firsts[1:], self._piece_entry.size)
         return np.concatenate([np.arange(firsts[row], ends[row]) for row in rows]) if len(rows) else rows
 
@@ -351,7 +288,7 @@ class Corpus:
         """Pieces of an entry lie side by side, and every entry has one at least."""
         if not len(by_piece):
             return by_piece
-        best: Floats = np.maximum.reduceat(by_piece, self._first_piece.values.astype(np.int64, copy=False))
+        best: Floats = np.maximum.reduceat(by_piece, self._first_piece.values)
         return best
 
     def neighbour_rows(self, rows: Ints, step: int) -> Ints:

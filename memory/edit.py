@@ -17,7 +17,7 @@ from memory.corpus_version import forget_old_removals, lock_brain
 from memory.entries import add_entries, entry_row, move_entries, prepare_entry, remove_entries
 from memory.jobs import enqueue
 from memory.memories import find_memory
-from memory.models import Job, Message, RecallFile, Revision
+from memory.models import Job, Message, RagEntry, RecallFile, Revision
 from memory.text import check_content, check_text
 from memory.types import Memory, NewMessage
 
@@ -59,11 +59,14 @@ def edit(actor: Actor, ref: str, changes: Changes, *, expected_revision: int | N
             return find_memory(actor, ref)  # trashed while we waited: raises NotFound
         if expected_revision is not None and row.revision != expected_revision:
             raise Stale(f"This is revision {row.revision} now.", field="If-Match")
+        entries = RagEntry.objects.writable_by(actor).filter(brain_id=brain.id, recall_file_id=row.id)
         before = {name: getattr(row, name) for name in fields}
         if changes.node is not None:
             node_id = find_or_make_node(actor, brain, changes.node)
+            own_entries = list(entries.values_list("id", flat=True))
             before["node"] = str(row.node_id)
-            move_entries(actor, brain, row.id, node_id, revision)
+            move_entries(actor, brain, own_entries, node_id, revision, filed_by=RagEntry.FiledBy.PERSON)
+            fields["filing_suggestion"] = None
             row.node_id = fields["node_id"] = node_id
         if message is not None and entry is not None:
             if row.kind != RecallFile.Kind.THOUGHT:
@@ -78,6 +81,7 @@ def edit(actor: Actor, ref: str, changes: Changes, *, expected_revision: int | N
                 edited_by=actor.principal_id,
             )
             Revision.objects.writable_by(actor).bulk_create([old])
+            filed_by = entries.values_list("filed_by", flat=True).first() or RagEntry.FiledBy.NOBODY
             remove_entries(actor, brain, row.id, revision)
             forget_old_removals(actor, brain, revision)
             # a new id: vectors that are being made of the old words find no entry to go to
@@ -96,6 +100,7 @@ def edit(actor: Actor, ref: str, changes: Changes, *, expected_revision: int | N
                 brain,
                 entry,
                 message_id=text.id,
+                filed_by=filed_by,
                 recall_file_id=row.id,
                 node_id=row.node_id,
                 revision=revision,

@@ -9,11 +9,13 @@ from functools import lru_cache
 from uuid import UUID
 
 from django.conf import settings
+from django.utils import timezone
 from pgvector import HalfVector
 
+from graph.models import inbox_id
 from memory.corpus_version import lock_brain
-from memory.jobs import Claim, keep
-from memory.models import EmbeddingModel, Message, RagEmbedding, RagEntry, RecallFile
+from memory.jobs import Claim, enqueue, keep
+from memory.models import EmbeddingModel, Job, Message, RagEmbedding, RagEntry, RecallFile
 from memory.pieces import embedded_texts
 from memory.providers import Embedder, Vectors
 from memory.providers.local import LocalEmbedder
@@ -145,6 +147,8 @@ def _mark_embedded(job: Claim, entry_ids: set[UUID]) -> None:
     with job.actor.session() as actor:
         lock_brain(actor, job.brain)
         entries = RagEntry.objects.visible_to(actor).filter(brain_id=job.brain.id, recall_file_id=job.subject_id)
+        if entries.filter(node_id=inbox_id(job.brain.id)).exists():
+            enqueue(actor, job.brain, Job.Kind.FILE, [job.brain.id], run_after=timezone.now())
         if set(entries.values_list("id", flat=True)) == entry_ids:
             files = RecallFile.objects.writable_by(actor).filter(brain_id=job.brain.id, id=job.subject_id)
             files.update(embedding_state=RecallFile.EmbeddingState.EMBEDDED)

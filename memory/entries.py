@@ -73,6 +73,7 @@ def entry_row(
     prepared: PreparedEntry,
     *,
     message_id: UUID,
+    filed_by: str,
     recall_file_id: UUID,
     node_id: UUID,
     revision: int,
@@ -84,6 +85,7 @@ def entry_row(
         brain_id=brain.id,
         scope=brain.scope,
         node_id=node_id,
+        filed_by=filed_by,
         recall_file_id=recall_file_id,
         first_message=prepared.position,
         last_message=prepared.position,
@@ -128,15 +130,16 @@ def remove_entries(actor: Actor, brain: BrainRef, recall_file_id: UUID, revision
     count_entries(actor, brain, changes)
 
 
-def move_entries(actor: Actor, brain: BrainRef, recall_file_id: UUID, node_id: UUID, revision: int) -> None:
-    """Give all entries of a recall file another node; vectors and counts go along. Under the brain's lock."""
-    rows = RagEntry.objects.writable_by(actor).filter(brain_id=brain.id, recall_file_id=recall_file_id)
+def move_entries(
+    actor: Actor, brain: BrainRef, entry_ids: Sequence[UUID], node_id: UUID, revision: int, *, filed_by: str
+) -> None:
+    """Give entries another node; their vectors and the counts go along. Under the brain's lock."""
+    rows = RagEntry.objects.writable_by(actor).filter(brain_id=brain.id, id__in=entry_ids)
     changes: dict[tuple[UUID, UUID], int] = {}
-    moving = list(rows.exclude(node_id=node_id).values_list("id", "node_id"))
-    for _, old in moving:
+    for old, recall_file_id in rows.values_list("node_id", "recall_file_id"):
         changes[old, recall_file_id] = changes.get((old, recall_file_id), 0) - 1
         changes[node_id, recall_file_id] = changes.get((node_id, recall_file_id), 0) + 1
-    ids = [entry_id for entry_id, _ in moving]
-    rows.filter(id__in=ids).update(node_id=node_id, revision=revision)
-    RagEmbedding.objects.writable_by(actor).filter(brain_id=brain.id, entry_id__in=ids).update(node_id=node_id)
+    rows.update(node_id=node_id, revision=revision, filed_by=filed_by)
+    vectors = RagEmbedding.objects.writable_by(actor).filter(brain_id=brain.id, entry_id__in=entry_ids)
+    vectors.update(node_id=node_id)
     count_entries(actor, brain, changes)

@@ -24,7 +24,7 @@ MAX_ATTEMPTS = 5
 POSTPONED = timedelta(seconds=20)
 BACKOFF_SECONDS = 2.0
 ERROR_CHARACTERS = 500
-PRIORITY = {Job.Kind.EMBED: 30, Job.Kind.IMPORT: 50, Job.Kind.PURGE: 80}
+PRIORITY = {Job.Kind.EMBED: 30, Job.Kind.FILE: 40, Job.Kind.IMPORT: 50, Job.Kind.PURGE: 80}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,13 @@ def enqueue(
     Job.objects.writable_by(actor).bulk_create(rows, ignore_conflicts=True)
     if run_after is None:
         transaction.on_commit(ring, using=actor.alias)
+
+
+def jobs_waiting(brain: BrainRef, kind: str) -> bool:
+    """Whether a brain has jobs of this kind that are not finished."""
+    with job_actor(brain.id, brain.scope).session() as actor:
+        rows = Job.objects.visible_to(actor).filter(brain_id=brain.id, kind=kind)
+        return rows.filter(state__in=[Job.State.PENDING, Job.State.RUNNING]).exists()
 
 
 def claim() -> Claim | None:

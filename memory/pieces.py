@@ -56,28 +56,20 @@ def embedded_texts(
 ) -> list[str]:
     """The texts to embed for one message, one per piece.
 
-    A message of one piece carries its speaker and the beginning of the message before it in the same conversation:
-    "Ann: Which day?" newline "Ben: Friday". A longer one speaks for itself, a blank one has no text.
+    A message of one piece carries its speaker and the message before it in the same conversation: "Ann: Which day?"
+    newline "Ben: Friday". Of a message before it that is longer than 300 characters it carries nothing: the start of a
+    long answer would drown the question that follows. A longer message speaks for itself, a blank one has no text.
     """
     own = [piece.text for piece in pieces(text, limit)]
     if len(own) != 1:
         return own
     line = _line(speaker, own[0])
-    before = _beginning(previous, PREVIOUS_CHARS)
-    return [f"{_line(previous_speaker, before)}\n{line}" if before else line]
+    before = previous.strip()
+    return [f"{_line(previous_speaker, before)}\n{line}" if before and len(before) <= PREVIOUS_CHARS else line]
 
 
 def _line(speaker: str, text: str) -> str:
     return f"{speaker}: {text}" if speaker else text
-
-
-def _beginning(text: str, limit: int) -> str:
-    """The first `limit` characters at most, cut between words where there are words."""
-    text = text.strip()
-    if len(text) <= limit:
-        return text
-    ends = [end.start() for end in _WORD_END.finditer(text, 0, limit + 1)]
-    return text[: ends[-1]] if ends else text[: _between_characters(text, 0, limit)]
 
 
 def _skip_blank(text: str, start: int) -> int:

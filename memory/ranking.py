@@ -21,6 +21,7 @@ class Weights:
     vector_after: float = 0.15
     words_before: float = 0.08
     words_after: float = 0.10
+    node: float = 0.15
 
 
 WEIGHTS = Weights()
@@ -28,7 +29,10 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What is known of each candidate, arrays of one length. NaN: not known (no vector yet, no neighbour)."""
+    """What is known of each candidate, arrays of one length. NaN: not known (no vector yet, no neighbour).
+
+    `node`: how well its node fits, in standard deviations over the brain's nodes.
+    """
 
     vector: Floats
     words: Floats
@@ -37,6 +41,7 @@ class Signals:
     vector_after: Floats
     words_before: Floats
     words_after: Floats
+    node: Floats
 
 
 def idf(document_count: int, frequency: npt.NDArray[np.int64]) -> Floats:
@@ -65,6 +70,7 @@ def fuse(signals: Signals, weights: Weights = WEIGHTS) -> Floats:
         + weights.vector_after * _z(signals.vector_after, vector)
         + weights.words_before * _z(signals.words_before, words)
         + weights.words_after * _z(signals.words_after, words)
+        + weights.node * signals.node
     ).astype(np.float32)
     return score
 

@@ -1,13 +1,16 @@
 """Recall: find the memories that answer a question, and say how they were found.
 
-Exhaustive mode: every entry of the actor's brains is compared by words and by vector; the best by either are the
-candidates; their signals are fused and the messages attached. Every step notes its time and its numbers in the trace.
+Seven steps. Understand the question; navigate the tree by what its indexes know; drill to the nodes that matter; choose
+what to warm within the budget; search the warmed entries exactly, with two nets over the whole brain beside them; fuse;
+attach the words with citations. Exhaustive mode reads every entry and fuses in the same way. Each step notes its time
+and its numbers in the trace.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from uuid import UUID
 
 import numpy as np
 import structlog
@@ -15,25 +18,31 @@ import structlog
 from accounts.actor import Actor, BrainRef
 from accounts.errors import Invalid, NotFound
 from accounts.ids import uuid7
-from graph.tree import paths
+from graph.route import z_scores
 from graph.words import query_terms
-from memory.corpus import Corpus, Ints, corpus_for
+from memory.arrays import Bools, Ints
+from memory.corpus import Corpus, corpus_for
 from memory.embedding import Model, current_model, embedder
 from memory.memories import Filters, messages_by_id, nodes_below
 from memory.models import RecallFile
+from memory.navigate import Navigation, navigate, score
 from memory.providers import EmbedderUnavailable
 from memory.ranking import Floats, Signals, fuse
+from memory.session import Session, get_session, keep_session
 from memory.text import check_text
 from memory.traces import keep_trace
-from memory.types import Hit, Recall, Trace
+from memory.types import Clarify, Hit, Recall, Tokens, Trace
 
 QUERY_CHARACTERS = 20_000
 QUERY_TERMS = 256
 LIMIT_MOST = 100
-CANDIDATES_PER_NET = 200
+CANDIDATES_PER_NET = 200  # exhaustive mode
+NET = 20  # auto mode: entries that each brain-wide net adds to the warmed ones
+SKETCHED = 60  # pieces whose sketches are nearest; their vectors decide which of them the net keeps
+SESSION_CHARACTERS = 20_000
+SESSION_HITS = 5  # of an answer, whose nodes the session remembers
 NEIGHBOURS = 1  # messages attached before and after a hit
 CHARACTERS_PER_TOKEN = 4  # a safe estimate for a budget; models differ
-HIT_TOKENS, NEIGHBOUR_TOKENS = 250, 120
 
 log = structlog.get_logger(__name__)
 
@@ -63,10 +72,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Rows of one brain's corpus that may answer, with their signals."""
+    """Rows of one brain's corpus that may answer, with their signals. `navigation` is None in exhaustive mode."""
 
     brain: BrainRef
     corpus: Corpus
+    navigation: Navigation | None
     rows: Ints
     signals: Signals
     entries_total: int
@@ -80,17 +90,20 @@ def recall(
     scope: str = "both",
     limit: int = 10,
     threshold: float = 0.5,
-    mode: str = "exhaustive",
+    mode: str = "auto",
     filters: Filters | None = None,
     max_tokens: int | None = None,
+    session: str | None = None,
     with_messages: bool = False,
 ) -> Recall:
     """The memories that answer a question, best first.
 
     threshold: least similarity (0..1, calibrated to the embedding model) of hits in which no word of the question
-    occurs; 0 turns it off. Raises Invalid, TooLarge, Forbidden (a scope this actor may not read), NotFound (node).
+    occurs; 0 turns it off. session: any string of the caller's; what it discussed weighs and stays warm. Raises
+    Invalid, TooLarge, Forbidden (a scope this actor may not read), NotFound (a node that none of its brains has).
     """
     check_text(query, "query", most=QUERY_CHARACTERS)
+    check_text(session or "", "session", most=SESSION_CHARACTERS, blank=True)
     filters = filters or Filters()
     filters.check()
     if not 1 <= limit <= LIMIT_MOST:
@@ -105,6 +118,7 @@ def recall(
     watch = Stopwatch()
     with watch.stage("understand"):
         question = understand(query)
+        discussed = get_session(actor, session)
     with actor.session():
         if filters.node and not any(nodes_below(actor, brain, filters.node) for brain in brains):
             raise NotFound("No such node.", field="node")
@@ -114,27 +128,32 @@ def recall(
                 corpus = corpus_for(actor, brain, question.model.id, question.model.dimensions)
             with corpus.lock:
                 with watch.stage("filter"):
-                    allowed = allowed_rows(actor, brain, corpus, filters)
+                    allowed = allowed_rows(actor, brain, corpus, filters) & corpus.passages
+                with watch.stage("navigate"):
+                    way = find_way(corpus, question, allowed, discussed, filters) if mode == "auto" else None
                 with watch.stage("search"):
-                    found.append(search(brain, corpus, question, allowed))
+                    found.append(search(brain, corpus, question, allowed, discussed, way))
         with watch.stage("fuse"):
             ranked, cut = rank(found, question, limit, threshold)
         with watch.stage("attach"):
             hits, truncated = attach(actor, found, ranked, max_tokens, with_messages)
-    trace = Trace(
-        mode="exhaustive",
-        scopes_searched=tuple(str(brain.scope) for brain in brains),
-        scopes_skipped=tuple(str(b.scope) for b in actor.readable if b not in brains),
-        not_used=question.not_used,
-        entries_total=sum(c.entries_total for c in found),
-        entries_read=sum(c.entries_read for c in found),
-        cut_by_threshold=cut,
-        stages_ms={name: round(ms, 3) for name, ms in watch.stages.items()},
-        scores=tuple(_scores(found[r.brain], r, question) for r in ranked),
-    )
+    clarify = clarify_from(found)
+    if mode == "auto":
+        offered = [choice.node.id for choice in clarify.choices] if clarify else []
+        keep_session(actor, session, discussed, [hit.node.id for hit in hits[:SESSION_HITS]], offered)
+    trace = trace_of(mode, actor, brains, question, found, ranked, hits, cut, watch)
     trace_id = uuid7()
     keep_trace(actor, trace_id, trace)
-    return Recall(hits=tuple(hits), trace=trace, trace_id=trace_id, truncated=truncated)
+    ways = [c.navigation for c in found if c.navigation]
+    return Recall(
+        hits=tuple(hits),
+        trace=trace,
+        trace_id=trace_id,
+        warmed=tuple(node for way in ways for node in way.warmed),
+        cold=tuple(node for way in ways for node in way.cold),
+        clarify=clarify,
+        truncated=truncated,
+    )
 
 
 def understand(query: str) -> Question:
@@ -170,20 +189,45 @@ def allowed_rows(actor: Actor, brain: BrainRef, corpus: Corpus, filters: Filters
     return allowed
 
 
-def search(brain: BrainRef, corpus: Corpus, question: Question, allowed: np.ndarray) -> Candidates:
-    """Both nets over the whole brain, and the signals of what they caught."""
+def find_way(corpus: Corpus, question: Question, allowed: Bools, discussed: Session, filters: Filters) -> Navigation:
+    only: frozenset[UUID] | None = None
+    if filters.node:  # `allowed` holds the subtree's rows alone
+        only = frozenset(corpus.entries[row].node_id for row in np.flatnonzero(allowed))
+    return navigate(
+        corpus,
+        question.terms,
+        question.vector,
+        allowed=allowed,
+        session=discussed.nodes,
+        offered=discussed.offered,
+        only=only,
+    )
+
+
+def search(
+    brain: BrainRef, corpus: Corpus, question: Question, allowed: Bools, discussed: Session, way: Navigation | None
+) -> Candidates:
+    """The candidates and their signals: the warmed entries and what both nets catch, or the best of everything."""
     words, piece_words = corpus.word_scores(question.terms)
-    if question.vector is not None:
-        vector = corpus.cosines(question.vector)
-    else:
+    by_words = _best(np.where(allowed & (words > 0), words, -np.inf), CANDIDATES_PER_NET if way is None else NET)
+    if question.vector is None:
         vector = np.full(len(corpus.entries), np.nan, np.float32)
-    eligible = allowed & corpus.passages
-    by_words = _best(np.where(eligible & (words > 0), words, -np.inf))
-    by_vector = _best(np.where(eligible & ~np.isnan(vector), vector, -np.inf))
-    rows = np.union1d(by_words, by_vector)
-    near = np.concatenate([corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)])
-    near = near[near >= 0]
-    rows = np.union1d(rows, near[eligible[near]]).astype(np.int64)
+        by_vector = np.zeros(0, np.int64)
+        read = np.zeros(0, np.int64)
+    elif way is None:
+        vector = corpus.cosines(question.vector)
+        by_vector = _best(np.where(allowed & ~np.isnan(vector), vector, -np.inf), CANDIDATES_PER_NET)
+        read = np.flatnonzero(allowed)
+    else:
+        near = corpus.nearest_by_sketch(question.vector, SKETCHED, allowed)
+        read = _with_neighbours(corpus, np.union1d(by_words, near), allowed)
+        read = np.union1d(read, way.rows).astype(np.int64)
+        vector = corpus.cosines(question.vector, read)
+        by_vector = near[_best(np.nan_to_num(vector[near], nan=-np.inf), NET)]
+    rows = _with_neighbours(corpus, np.union1d(by_words, by_vector), allowed)
+    node_score = score(corpus, question.terms, question.vector, discussed.nodes) if way is None else way.node_score
+    if way is not None:
+        rows = np.union1d(rows, way.rows).astype(np.int64)
     before, after = corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)
     signals = Signals(
         vector=vector[rows],
@@ -193,13 +237,19 @@ def search(brain: BrainRef, corpus: Corpus, question: Question, allowed: np.ndar
         vector_after=_at(vector, after),
         words_before=_at(words, before),
         words_after=_at(words, after),
+        node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),
     )
-    alive = int(corpus.alive.sum())
-    return Candidates(brain, corpus, rows, signals, entries_total=alive, entries_read=int(allowed.sum()))
+    return Candidates(brain, corpus, way, rows, signals, int(corpus.alive.sum()), len(read))
 
 
-def _best(scores: Floats) -> Ints:
-    count = min(CANDIDATES_PER_NET, int(np.isfinite(scores).sum()))
+def _with_neighbours(corpus: Corpus, rows: Ints, allowed: Bools) -> Ints:
+    near = np.concatenate([corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)]).astype(np.int64)
+    near = near[near >= 0]
+    return np.union1d(rows, near[allowed[near]]).astype(np.int64)
+
+
+def _best(scores: Floats, most: int) -> Ints:
+    count = min(most, int(np.isfinite(scores).sum()))
     if not count:
         return np.zeros(0, np.int64)
     return np.argpartition(-scores, count - 1)[:count].astype(np.int64)
@@ -261,7 +311,6 @@ def attach(
     memories = {
         row.id: row for row in files.only("recall_id", "kind", "scope", "contributed_by", "trust", "occurred_at")
     }
-    nodes = paths(actor, {entry.node_id for entry in entries})
     model = current_model()
     hits: list[Hit] = []
     spent = 0
@@ -287,7 +336,7 @@ def attach(
                 score=round(r.score, 4),
                 similarity=None if r.cosine is None else round(model.similarity(r.cosine), 4),
                 occurred_at=own.timestamp or memory.occurred_at,
-                node=nodes[entry.node_id],
+                node=corpus.tree.path(entry.node_id),
                 contributed_by=memory.contributed_by,
                 trust=memory.trust,
                 role=entry.role,
@@ -312,7 +361,7 @@ def tokens(text: str) -> int:
     return len(text) // CHARACTERS_PER_TOKEN + 1
 
 
-def _scores(candidates: Candidates, ranked: Ranked, question: Question) -> dict[str, float | str]:
+def _scores(candidates: Candidates, ranked: Ranked) -> Mapping[str, float | str]:
     entry = candidates.corpus.entries[ranked.row]
     signals = candidates.signals
     values = {name: float(getattr(signals, name)[ranked.at]) for name in Signals.__dataclass_fields__}
@@ -321,3 +370,65 @@ def _scores(candidates: Candidates, ranked: Ranked, question: Question) -> dict[
         "score": round(ranked.score, 4),
         **{name: round(value, 4) for name, value in values.items() if not np.isnan(value)},
     }
+
+
+def clarify_from(found: Sequence[Candidates]) -> Clarify | None:
+    """The question back, of the first brain in which the query names a node with several below it."""
+    for candidates in found:
+        if candidates.navigation and candidates.navigation.choices:
+            choices = candidates.navigation.choices
+            names = [choice.name for choice in choices]
+            listed = f"{', '.join(names[:-1])} or {names[-1]}"
+            return Clarify(f"Which one do you mean: {listed}?", choices)
+    return None
+
+
+def trace_of(
+    mode: str,
+    actor: Actor,
+    brains: Sequence[BrainRef],
+    question: Question,
+    found: Sequence[Candidates],
+    ranked: Sequence[Ranked],
+    hits: Sequence[Hit],
+    cut: int,
+    watch: Stopwatch,
+) -> Trace:
+    ways = {str(c.brain.scope): c.navigation for c in found if c.navigation}
+    return Trace(
+        mode=mode,
+        scopes_searched=tuple(str(brain.scope) for brain in brains),
+        scopes_skipped=tuple(str(b.scope) for b in actor.readable if b not in brains),
+        not_used=question.not_used,
+        navigation={scope: {"reason": way.reason, "levels": way.levels} for scope, way in ways.items()},
+        indexes_read=sum(way.indexes_read for way in ways.values()),
+        index_bytes=sum(c.corpus.sketch_bytes + c.corpus.posting_bytes(question.terms) for c in found if c.navigation),
+        entries_total=sum(c.entries_total for c in found),
+        entries_read=sum(c.entries_read for c in found),
+        cut_by_threshold=cut,
+        tokens=_tokens(found, hits),
+        stages_ms={name: round(ms, 3) for name, ms in watch.stages.items()},
+        scores=tuple(_scores(found[r.brain], r) for r in ranked),
+    )
+
+
+def _tokens(found: Sequence[Candidates], hits: Sequence[Hit]) -> Tokens:
+    warmed = parents = everything = 0
+    for c in found:
+        live = c.corpus.alive & c.corpus.passages
+        everything += int(c.corpus.characters[live].sum())
+        if c.navigation is None:
+            continue
+        nodes = {warm.node.id for warm in c.navigation.warmed}
+        tree = c.corpus.tree
+        above = {tree.nodes[n].parent_id or n for n in nodes if n in tree.nodes}
+        below = {each for node in above for each in tree.below(node)}
+        warmed += c.corpus.characters_of(nodes)
+        parents += c.corpus.characters_of(below)
+    handed = sum(tokens(m.content) for hit in hits for m in hit.messages or ()) or sum(tokens(h.text) for h in hits)
+    return Tokens(
+        handed,
+        warmed // CHARACTERS_PER_TOKEN,
+        parents // CHARACTERS_PER_TOKEN,
+        everything // CHARACTERS_PER_TOKEN,
+    )

@@ -121,16 +121,65 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeWarmth:
+    """A node that recall looked at. `confidence`: 0..1, of its own entries or, among levels, of its whole subtree.
+
+    `entries`: searched entries of its own; `memory_count`: memories in its subtree.
+    """
+
+    node: NodePath
+    confidence: float
+    memory_count: int
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A node that the question may have meant."""
+
+    node: NodePath
+    name: str
+    memory_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clarify:
+    """A question back, when the query names nothing but a node with several below it. Hits come all the same."""
+
+    question: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Estimates: handed over with the answer; and what whole nodes would have cost, the warmed ones, the nodes above
+    them, and everything."""
+
+    handed_over: int
+    warmed_nodes: int
+    parent_nodes: int
+    everything: int
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about: counts, scores and times, no content."""
+    """How an answer came about: counts, scores and times, no content.
+
+    `navigation`: scope → the best nodes of each level of its tree, with the reason for the choice.
+    `entries_read`: entries whose vector was looked at. `index_bytes`: postings and sketches that were scanned.
+    """
 
     mode: str
     scopes_searched: tuple[str, ...]
     scopes_skipped: tuple[str, ...]
     not_used: tuple[str, ...]
+    navigation: Mapping[str, Mapping[str, Any]]
+    indexes_read: int
+    index_bytes: int
     entries_total: int
     entries_read: int
     cut_by_threshold: int
+    tokens: Tokens
     stages_ms: Mapping[str, float]
     scores: tuple[Mapping[str, float | str], ...]
 
@@ -140,6 +189,7 @@ class Recall:
     hits: tuple[Hit, ...]
     trace: Trace
     trace_id: UUID
-    warmed: tuple[NodePath, ...] = ()
-    cold: tuple[NodePath, ...] = ()
-    truncated: bool = False
+    warmed: tuple[NodeWarmth, ...]
+    cold: tuple[NodeWarmth, ...]
+    clarify: Clarify | None
+    truncated: bool

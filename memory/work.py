@@ -8,6 +8,7 @@ import structlog
 from accounts.errors import BrainError
 from memory.embedding import embed_recall_file
 from memory.erase import purge
+from memory.filing import file_brain
 from memory.importers.job import run_import
 from memory.jobs import Claim, claim, fail, finish, postpone
 from memory.models import Job
@@ -15,6 +16,7 @@ from memory.providers import EmbedderUnavailable
 
 HANDLERS: dict[str, Callable[[Claim], None]] = {
     Job.Kind.EMBED: embed_recall_file,
+    Job.Kind.FILE: file_brain,
     Job.Kind.PURGE: purge,
     Job.Kind.IMPORT: run_import,
 }

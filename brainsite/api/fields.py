@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, cast
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -90,6 +91,15 @@ class QueryInteger(serializers.IntegerField):
         if not re.fullmatch(r"[0-9]{1,9}", str(data)):
             self.fail("invalid")
         return int(data)
+
+
+class Uuid(serializers.UUIDField):
+    """An id as answers have it: no number that could be read as one."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        if not isinstance(data, str):
+            self.fail("invalid", value="this")
+        return super().to_internal_value(data)
 
 
 class Number(serializers.FloatField):

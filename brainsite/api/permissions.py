@@ -13,6 +13,15 @@ class HasActor(BasePermission):
         return isinstance(request.auth, Actor)
 
 
+class MayRead(BasePermission):
+    """After HasActor: keys that only write are refused with 403."""
+
+    message = "This key may not read."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return isinstance(request.auth, Actor) and bool(request.auth.readable)
+
+
 class IsPerson(BasePermission):
     """After HasActor: keys of programs are refused with 403."""
 

@@ -5,7 +5,7 @@ from django.views.decorators.http import require_safe
 
 from brainsite.api.base import UnknownRouteView
 from brainsite.api.docs import docs, docs_script, schema
-from brainsite.api.views import jobs, places, recall_files, search, thoughts
+from brainsite.api.views import jobs, nodes, places, recall_files, search, thoughts
 
 
 class Ref:
@@ -34,8 +34,14 @@ urlpatterns = [
     path("trash/<ref:ref>/restore/", recall_files.RestoreView.as_view(), name="restore"),
     path("search/", search.SearchView.as_view(), name="search"),
     path("search/traces/<uuid:trace_id>/", search.TraceView.as_view(), name="trace"),
-    path("nodes/", places.NodesView.as_view(), name="nodes"),
-    path("nodes/<uuid:node_id>/", places.NodeView.as_view(), name="node"),
+    path("nodes/", nodes.NodesView.as_view(), name="nodes"),
+    path("nodes/<uuid:node_id>/", nodes.NodeView.as_view(), name="node"),
+    path("nodes/<uuid:node_id>/move/", nodes.MoveView.as_view(), name="node-move"),
+    path("nodes/<uuid:node_id>/index/", nodes.IndexView.as_view(), name="node-index"),
+    path("relationships/", nodes.RelationshipsView.as_view(), name="relationships"),
+    path("relationships/<uuid:relationship_id>/", nodes.RelationshipView.as_view(), name="relationship"),
+    path("graph/", nodes.GraphView.as_view(), name="graph"),
+    path("timeline/", nodes.TimelineView.as_view(), name="timeline"),
     path("brains/", places.BrainsView.as_view(), name="brains"),
     path("me/", places.MeView.as_view(), name="me"),
     path("stats/", places.StatsView.as_view(), name="stats"),

@@ -64,6 +64,7 @@ class Migration(migrations.Migration):
                 ('source', models.CharField(blank=True, help_text='From the key or the door, never from a request.', max_length=100)),
                 ('trust', models.CharField(choices=[('human', 'Human'), ('agent', 'Agent'), ('imported', 'Imported')], default='human', max_length=16)),
                 ('contributed_by', models.UUIDField(blank=True, help_text='The person or agent who captured it.', null=True)),
+                ('filing_suggestion', models.JSONField(blank=True, help_text='While it waits: node_id and confidence.', null=True)),
                 ('workflow_context', models.JSONField(blank=True, null=True)),
                 ('source_key', models.CharField(blank=True, max_length=300, null=True)),
                 ('message_count', models.PositiveIntegerField()),
@@ -86,6 +87,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=accounts.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('scope', models.CharField(choices=[('personal', 'Personal'), ('corporate', 'Corporate'), ('agent', 'Agent')], editable=False, max_length=16)),
+                ('filed_by', models.CharField(choices=[('nobody', 'Nobody'), ('rule', 'Rule'), ('person', 'Person')], default='nobody', max_length=16)),
                 ('entry_kind', models.CharField(choices=[('passage', 'Passage'), ('summary', 'Summary')], default='passage', max_length=16)),
                 ('first_message', models.PositiveIntegerField()),
                 ('last_message', models.PositiveIntegerField()),
@@ -180,7 +182,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=accounts.ids.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('scope', models.CharField(choices=[('personal', 'Personal'), ('corporate', 'Corporate'), ('agent', 'Agent')], editable=False, max_length=16)),
-                ('kind', models.CharField(choices=[('embed', 'Embed'), ('import', 'Import'), ('purge', 'Purge')], max_length=16)),
+                ('kind', models.CharField(choices=[('embed', 'Embed'), ('file', 'File'), ('import', 'Import'), ('purge', 'Purge')], max_length=16)),
                 ('subject_id', models.UUIDField(help_text='What is worked on: a recall file, or the job itself for an import.')),
                 ('priority', models.PositiveSmallIntegerField(default=50, help_text='Smaller goes first.')),
                 ('state', models.CharField(choices=[('pending', 'Pending'), ('running', 'Running'), ('done', 'Done'), ('dead', 'Dead')], default='pending', max_length=16)),

@@ -15,7 +15,13 @@ class RagEntry(TenantModel):
         PASSAGE = "passage"
         SUMMARY = "summary"
 
+    class FiledBy(models.TextChoices):
+        NOBODY = "nobody"
+        RULE = "rule"
+        PERSON = "person"
+
     node = tenant_link("graph.Node")
+    filed_by = models.CharField(max_length=16, choices=FiledBy.choices, default=FiledBy.NOBODY)
     recall_file = tenant_link("memory.RecallFile")
     entry_kind = models.CharField(max_length=16, choices=EntryKind.choices, default=EntryKind.PASSAGE)
     duplicate_of = tenant_link("memory.RagEntry", null=True)

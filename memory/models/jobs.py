@@ -12,6 +12,7 @@ class Job(TenantModel):
 
     class Kind(models.TextChoices):
         EMBED = "embed"
+        FILE = "file"
         IMPORT = "import"
         PURGE = "purge"
 

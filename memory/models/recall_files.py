@@ -63,6 +63,7 @@ class RecallFile(TenantModel):
     source = models.CharField(max_length=100, blank=True, help_text="From the key or the door, never from a request.")
     trust = models.CharField(max_length=16, choices=Trust.choices, default=Trust.HUMAN)
     contributed_by = models.UUIDField(null=True, blank=True, help_text="The person or agent who captured it.")
+    filing_suggestion = models.JSONField(null=True, blank=True, help_text="While it waits: node_id and confidence.")
     workflow_context = models.JSONField(null=True, blank=True)
     source_key = models.CharField(max_length=300, null=True, blank=True)  # noqa: DJ001  (NULL: no key, many of them)
     message_count = models.PositiveIntegerField()

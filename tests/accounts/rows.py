@@ -12,7 +12,7 @@ from accounts.actor import Scope
 from accounts.ids import uuid7
 from accounts.models import Brain, Operation, OperationPayload
 from accounts.tenant import TenantModel
-from graph.models import Node, NodeMemory
+from graph.models import Node, NodeIndex, NodeMemory, NodeRelationship
 from memory.models import (
     CorpusVersion,
     EmbeddingModel,
@@ -34,8 +34,8 @@ def tenant_models() -> list[type[TenantModel]]:
 
 
 def fill(brain: Brain) -> None:
-    """A row in each tenant table, with the canary where there is room for words."""
-    ids: dict[str, UUID] = {name: uuid7() for name in ("node", "file", "message", "operation")}
+    """A row in each tenant table (two nodes, for an edge between them), with the canary where words have room."""
+    ids: dict[str, UUID] = {name: uuid7() for name in ("node", "other", "file", "message", "operation")}
     model, _ = EmbeddingModel.objects.get_or_create(name="test", defaults={"dimensions": 3})
 
     def save(row: TenantModel) -> None:
@@ -46,6 +46,17 @@ def fill(brain: Brain) -> None:
     save(Operation(id=ids["operation"], door="person", verb="capture", target_kind="x", target_id=ids["file"]))
     save(OperationPayload(operation_id=ids["operation"], data={"word": CANARY}))
     save(Node(id=ids["node"], name=CANARY, type="category", category=CANARY))
+    save(Node(id=ids["other"], name="other", type="category", category="other"))
+    save(
+        NodeRelationship(
+            source_node_id=ids["node"],
+            target_node_id=ids["other"],
+            relationship="informs",
+            weight=1,
+            evidence={"word": CANARY},
+        )
+    )
+    save(NodeIndex(node_id=ids["node"], index_data={"word": CANARY}, revision=1, last_updated=now))
     save(NodeMemory(node_id=ids["node"], recall_file_id=ids["file"], entry_count=1))
     save(
         RecallFile(
@@ -80,8 +91,8 @@ def fill(brain: Brain) -> None:
 
 
 def stored(table: str, brain: Brain) -> dict[str, Any]:
-    """The row of `fill`, column by column, as the owner sees it."""
+    """The first row of `fill`, column by column, as the owner sees it."""
     with connections["migrator"].cursor() as cursor:
-        cursor.execute(f"SELECT * FROM {table} WHERE brain_id = %s", [brain.id])
+        cursor.execute(f"SELECT * FROM {table} WHERE brain_id = %s ORDER BY id LIMIT 1", [brain.id])
         (row,) = cursor.fetchall()
         return dict(zip([column.name for column in cursor.description or ()], row, strict=True))

@@ -49,13 +49,14 @@ def actor_as(role: str, brains: list[Brain]) -> Actor:
 
 
 def probe(actor: Actor, table: str, verb: str, brain: Brain) -> str:
-    """What the database says: denied, or how many of the brain's rows the statement reached. Nothing stays changed."""
+    """What the database says: denied, or whether the statement reached the brain's row. Nothing stays changed."""
     row = stored(table, brain)
     column = next(name for name in row if name not in ("id", "brain_id", "scope"))
+    one = [brain.id, row["id"]]
     statements: dict[str, tuple[str, list[Any]]] = {
-        "S": (f"SELECT * FROM {table} WHERE brain_id = %s", [brain.id]),
-        "U": (f"UPDATE {table} SET {column} = {column} WHERE brain_id = %s", [brain.id]),
-        "D": (f"DELETE FROM {table} WHERE brain_id = %s", [brain.id]),
+        "S": (f"SELECT * FROM {table} WHERE brain_id = %s AND id = %s", one),
+        "U": (f"UPDATE {table} SET {column} = {column} WHERE brain_id = %s AND id = %s", one),
+        "D": (f"DELETE FROM {table} WHERE brain_id = %s AND id = %s", one),
         "I": (
             f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(['%s'] * len(row))})",
             [Jsonb(value) if isinstance(value, dict) else value for value in row.values()],

@@ -32,6 +32,11 @@ UNSAFE = (
     ("POST", "imports/"),
     ("DELETE", f"trash/{RANDOM}/"),
     ("POST", f"trash/{RANDOM}/restore/"),
+    ("POST", "nodes/"),
+    ("PATCH", f"nodes/{RANDOM}/"),
+    ("POST", f"nodes/{RANDOM}/move/"),
+    ("POST", "relationships/"),
+    ("DELETE", f"relationships/{RANDOM}/"),
 )
 SAFE = (
     "thoughts/",
@@ -42,6 +47,10 @@ SAFE = (
     f"search/traces/{RANDOM}/",
     "nodes/",
     f"nodes/{RANDOM}/",
+    f"nodes/{RANDOM}/index/",
+    "relationships/",
+    "graph/",
+    "timeline/",
     "brains/",
     "me/",
     "stats/",
@@ -174,8 +183,21 @@ MATRIX: tuple[tuple[str, str, Any, tuple[int, int, int]], ...] = (
     ("POST", "search/", {"query": "x", "scope": "personal"}, (403, 403, 403)),
     ("POST", "search/", {"query": "x", "scope": "corporate"}, (403, 200, 200)),
     ("POST", "search/", {"query": "x", "scope": "agent"}, (403, 200, 200)),
-    ("GET", "nodes/", None, (200, 200, 200)),
+    ("GET", "nodes/", None, (403, 200, 200)),
     ("GET", "nodes/?scope=personal", None, (403, 403, 403)),
+    ("GET", "nodes/{shared_node}/", None, (403, 200, 200)),
+    ("GET", "nodes/{private_node}/", None, (403, 404, 404)),
+    ("GET", "nodes/{shared_node}/index/", None, (403, 200, 200)),
+    ("GET", "nodes/{private_node}/index/", None, (403, 404, 404)),
+    ("POST", "nodes/", {"path": "Taken", "scope": "corporate"}, (403, 403, 403)),
+    ("POST", "nodes/", {"path": "Taken", "scope": "agent"}, (403, 403, 403)),
+    ("PATCH", "nodes/{shared_node}/", {"name": "Taken"}, (403, 403, 403)),
+    ("PATCH", "nodes/{private_node}/", {"name": "Taken"}, (403, 404, 404)),
+    ("POST", "nodes/{shared_node}/move/", {"parent": None}, (403, 403, 403)),
+    ("GET", "relationships/", None, (403, 200, 200)),
+    ("DELETE", "relationships/{edge}/", None, (403, 403, 403)),
+    ("GET", "graph/", None, (403, 200, 200)),
+    ("GET", "timeline/", None, (403, 200, 200)),
     ("GET", "brains/", None, (200, 200, 200)),
     ("GET", "me/", None, (200, 200, 200)),
     ("GET", "stats/", None, (403, 403, 403)),
@@ -189,16 +211,29 @@ MATRIX: tuple[tuple[str, str, Any, tuple[int, int, int]], ...] = (
 
 
 def test_programs_reach_what_is_theirs_and_never_a_personal_word(ann: Api, agent: Callable[[str], Api]) -> None:
+    def everything() -> list[Any]:
+        return [ann.get(path).body for path in ("recall-files/?limit=100", "nodes/", "relationships/")]
+
     private = ann.capture("canary words", node="Canary", tags=["canary"])["id"]
-    shared = ann.capture("shared words", scope="corporate")["id"]
+    shared_parent = ann.post("nodes/", {"path": "Shared", "scope": "corporate"}).body["id"]
+    shared_memory = [ann.capture("shared words", scope="corporate", node="Shared/Nest") for _ in range(5)][-1]
+    shared, shared_node = shared_memory["id"], shared_memory["node"]["id"]
+    ends = {"source_node_id": shared_node, "target_node_id": shared_parent, "relationship": "informs"}
+    ids = {
+        "private": private,
+        "shared": shared,
+        "shared_node": shared_node,
+        "private_node": ann.get(f"thoughts/{private}/").body["node"]["id"],
+        "edge": ann.post("relationships/", ends).body["id"],
+    }
     apis = [agent(kind) for kind in ("agent", "context", "intent")]
-    before = ann.get("recall-files/?limit=100").body
+    before = everything()
     for method, path, body, expected in MATRIX:
-        answers = [api.send(method, path.format(private=private, shared=shared), body) for api in apis]
+        answers = [api.send(method, path.format(**ids), body) for api in apis]
         assert (path, body, tuple(answer.status for answer in answers)) == (path, body, expected)
         assert [answer for answer in answers if b"anary" in answer.raw] == []
-    assert ann.get("recall-files/?limit=100").body == before
-    assert [row["content"] for row in apis[1].get("thoughts/?scope=corporate").body["results"]] == ["shared words"]
+    assert everything() == before
+    assert {row["content"] for row in apis[1].get("thoughts/?scope=corporate").body["results"]} == {"shared words"}
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PUT", "FOO"])

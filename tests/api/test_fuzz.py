@@ -99,6 +99,20 @@ SEEDS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         },
     ),
     ("POST", "trash/{chat}/restore/", {"x": 1}),
+    ("POST", "nodes/", {"path": "Work/Fuzz", "scope": "personal"}),
+    ("PATCH", "nodes/{node}/", {"name": "Fuzzed", "aliases": ["a", "b"]}),
+    ("POST", "nodes/{node}/move/", {"parent": "Work"}),
+    (
+        "POST",
+        "relationships/",
+        {
+            "source_node_id": "01890000-0000-7000-8000-000000000001",
+            "target_node_id": "01890000-0000-7000-8000-000000000000",
+            "relationship": "informs",
+            "weight": 0.5,
+            "evidence": {"a": [1]},
+        },
+    ),
 )
 
 
@@ -140,6 +154,7 @@ def crashes(api: Api, seed: int, cases: int) -> tuple[list[Any], set[int]]:
     ids = {
         "thought": api.capture("a thought")["id"],
         "chat": api.post("recall-files/", {"transcript": [MESSAGE]}).body["id"],
+        "node": api.post("nodes/", {"path": "Work/Fuzz/Node"}).body["id"],
     }
     statuses: set[int] = set()
     found: list[Any] = []

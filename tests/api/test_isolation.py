@@ -7,6 +7,7 @@ from tests.api.conftest import Api
 from tests.cast import Cast, _person
 
 RANDOM = "01890000-0000-7000-8000-000000000000"
+OTHER = "01890000-0000-7000-8000-000000000001"
 BY_ID: tuple[tuple[str, str, Any], ...] = (
     ("GET", "thoughts/{}/", None),
     ("PATCH", "thoughts/{}/", {"tags": ["taken"]}),
@@ -20,6 +21,11 @@ BY_ID: tuple[tuple[str, str, Any], ...] = (
     ("DELETE", "trash/{}/", None),
     ("POST", "trash/{}/restore/", None),
     ("GET", "nodes/{}/", None),
+    ("PATCH", "nodes/{}/", {"name": "Taken"}),
+    ("PATCH", "nodes/{}/", {"aliases": ["Taken"]}),
+    ("POST", "nodes/{}/move/", {"parent": None}),
+    ("GET", "nodes/{}/index/", None),
+    ("DELETE", "relationships/{}/", None),
     ("GET", "jobs/{}/", None),
     ("GET", "imports/{}/", None),
     ("GET", "search/traces/{}/", None),
@@ -29,20 +35,24 @@ IN_BODY: tuple[tuple[str, Callable[[str], Any]], ...] = (
     ("recall-files/", lambda node: {"transcript": [{"role": "user", "content": "x"}], "node": node}),
     ("thoughts/bulk/", lambda node: {"thoughts": [{"content": "x", "node": node}]}),
     ("search/", lambda node: {"query": "x", "node": node}),
+    ("nodes/", lambda node: {"path": node}),
+    ("relationships/", lambda node: {"source_node_id": node, "target_node_id": OTHER, "relationship": "informs"}),
 )
 
 
 def everything(api: Api) -> list[Any]:
-    lists = ("thoughts/?limit=100", "recall-files/?limit=100", "nodes/", "trash/", "jobs/")
+    lists = ("thoughts/?limit=100", "recall-files/?limit=100", "nodes/", "relationships/", "graph/", "trash/", "jobs/")
     return [api.get(path).body for path in lists]
 
 
 def ids_of(api: Api) -> set[str]:
-    """Everything of one person that has an id: memories, live and trashed, nodes, jobs, a trace."""
+    """Everything of one person that has an id: memories, live and trashed, nodes, an edge, jobs, a trace."""
     chat = {"transcript": [{"role": "user", "content": "canary two"}], "title": "canary"}
     made = [api.capture("canary one", node="Canary/Nest", tags=["canary"]), api.post("recall-files/", chat).body]
     api.delete(f"thoughts/{api.capture('canary three')['id']}/")
-    found = [row for path in ("nodes/", "jobs/", "trash/") for row in api.get(path).body["results"]]
+    ends = [row["id"] for row in api.get("nodes/").body["results"]]
+    api.post("relationships/", {"source_node_id": ends[0], "target_node_id": ends[1], "relationship": "precedes"})
+    found = [row for path in ("nodes/", "relationships/", "jobs/", "trash/") for row in api.get(path).body["results"]]
     slugs = {row["recall_id"] for row in made}
     trace = api.post("search/", {"query": "canary"}).body["trace_id"]
     return {row["id"] for row in made + found} | slugs | {trace}
@@ -73,7 +83,7 @@ def test_a_foreign_node_in_a_body_or_a_filter_is_an_unknown_one(ann: Api, bob: A
             assert {other.post(path, body(node)).without_id for node in nodes} == {unknown}
         unknown = other.patch(f"thoughts/{own}/", {"node": RANDOM}).without_id
         assert {other.patch(f"thoughts/{own}/", {"node": node}).without_id for node in nodes} == {unknown}
-        for path in ("thoughts/", "recall-files/"):
+        for path in ("thoughts/", "recall-files/", "relationships/", "graph/", "timeline/"):
             unknown = other.get(f"{path}?node={RANDOM}").without_id
             assert other.get(f"{path}?node={RANDOM}").cause == (400, "not_found", "node")
             for node in (*nodes, "Canary", "Canary/Nest"):
@@ -84,7 +94,7 @@ def test_a_foreign_node_in_a_body_or_a_filter_is_an_unknown_one(ann: Api, bob: A
 def test_no_door_of_others_shows_a_personal_word(ann: Api, bob: Api, eve: Api, agent: Callable[[str], Api]) -> None:
     ids_of(ann)
     others = (bob, eve, agent("agent"), agent("context"), agent("intent"))
-    reads = ("thoughts/", "recall-files/", "nodes/", "stats/", "jobs/", "imports/", "trash/", "brains/", "me/")
+    reads = ("thoughts/", "recall-files/", "nodes/", "relationships/", "graph/", "timeline/", "stats/", "jobs/", "imports/", "trash/", "brains/", "me/")
     for other in others:
         for path in (*reads, "thoughts/?scope=corporate", "thoughts/?tag=canary", "recall-files/?scope=corporate"):
             assert b"anary" not in other.get(path).raw

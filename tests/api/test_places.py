@@ -55,9 +55,11 @@ def test_nodes_make_a_tree_with_exact_counts(cast: Cast, ann: Api) -> None:
     def node(scope: str, path: str, kind: str, count: int, **more: Any) -> dict[str, Any]:
         return {
             "id": ANY,
+            "node_id": ANY,
             "brain_id": brain(cast, scope)["id"],
             "scope": scope,
             "name": path.rpartition("/")[2],
+            "aliases": [],
             "type": kind,
             "parent_id": None,
             "path": path,

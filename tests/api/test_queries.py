@@ -14,7 +14,9 @@ LISTS = {
     "thoughts/": SESSION + 4,  # rows, nodes, their parents, messages
     "recall-files/": SESSION + 3,  # rows, nodes, their parents
     "trash/": SESSION + 3,
-    "nodes/": SESSION + 1,
+    "nodes/": SESSION + 2,  # nodes, edges
+    "relationships/": SESSION + 1,
+    "timeline/": SESSION + 2,  # days with their counts, memories
     "jobs/": SESSION + 1,
     "imports/": SESSION + 1,
     "brains/": 3,
@@ -29,7 +31,11 @@ def queries(api: Api, path: str) -> tuple[int, int]:
 
 
 def fill(api: Api, number: int) -> None:
-    api.capture(f"note {number}", node=f"Work/Sales {number}")
+    when = f"2025-01-0{number}T00:00:00Z"
+    note: Any = api.capture(f"note {number}", node=f"Work/Sales {number}", occurred_at=when)
+    work = api.get("nodes/?scope=personal").body["results"][0]["id"]
+    edge = {"source_node_id": work, "target_node_id": note["node"]["id"], "relationship": "informs"}
+    assert api.post("relationships/", edge).status == 201
     gone: Any = api.capture(f"gone {number}", node=f"Work/Gone {number}")
     api.delete(f"thoughts/{gone['id']}/")
     file = io.BytesIO(b'{"id": "c"}')
@@ -51,6 +57,8 @@ def test_lists_take_the_same_queries_for_one_row_and_for_three(ann: Api, setting
         "recall-files/": 3,
         "trash/": 3,
         "nodes/": 7,
+        "relationships/": 3,
+        "timeline/": 3,
         "jobs/": 12,
         "imports/": 3,
         "brains/": 2,

@@ -37,6 +37,10 @@ def test_an_answer_as_a_whole(ann: Api, cast: Cast) -> None:
     def message(position: int, role: str, content: str, speaker: str = "", at: str | None = None) -> dict[str, Any]:
         return {"position": position, "role": role, "speaker": speaker, "content": content, "timestamp": at}
 
+    def warm(node_id: str, path: str, memories: int, entries: int) -> dict[str, Any]:
+        node = {"id": node_id, "path": path}
+        return {"node": node, "confidence": ANY, "memory_count": memories, "entries": entries}
+
     hit = {
         "id": made["id"],
         "recall_id": made["recall_id"],
@@ -65,17 +69,17 @@ def test_an_answer_as_a_whole(ann: Api, cast: Cast) -> None:
     assert answer.body["hits"][0] == hit
     rest = {name: value for name, value in answer.body.items() if name not in ("hits", "trace")}
     assert rest == {
-        "warmed": [],
+        "warmed": [warm(made["node_id"], "Work/Pay", 1, 3), warm(ANY, "Inbox", 1, 1)],
         "cold": [],
         "clarify": None,
-        "not_used": ["session: every question reads everything"],
+        "not_used": [],
         "scopes_searched": ["personal", "corporate"],
         "scopes_skipped": [],
         "truncated": False,
         "trace_id": ANY,
     }
     trace = answer.body["trace"]
-    assert (trace["mode"], trace["entries_total"], trace["entries_read"]) == ("exhaustive", 4, 4)
+    assert (trace["mode"], trace["entries_total"], trace["entries_read"]) == ("auto", 4, 4)
     assert set(trace["scores"][0]) >= {"entry_id", "score", "words"}
     kept = ann.get(f"search/traces/{answer.body['trace_id']}/")
     assert (kept.status, kept.body) == (200, trace)

@@ -1,4 +1,4 @@
-"""Brains, nodes, who is asking, numbers and jobs."""
+"""Brains, who is asking, numbers and jobs."""
 
 from typing import Any
 
@@ -7,10 +7,7 @@ from rest_framework import serializers
 from accounts.actor import Door, Scope
 from accounts.models import Membership
 from brainsite.api.base import PageParameters
-from brainsite.api.fields import Choice, JSONObject, StrictSerializer
-from brainsite.api.serializers.common import READ_SCOPES
-from graph.models import Node
-from graph.tree import NodeView
+from brainsite.api.fields import Choice, JSONObject
 from memory.models import Job
 from memory.stats import JobView, Stats
 
@@ -20,29 +17,6 @@ class BrainOutput(serializers.Serializer[Any]):
     scope = serializers.ChoiceField(Scope.values)
     may_read = serializers.BooleanField()
     may_write = serializers.BooleanField()
-
-
-class NodeParameters(StrictSerializer):
-    scope = Choice(READ_SCOPES, required=False)
-
-
-class NodeOutput(serializers.Serializer[NodeView]):
-    id = serializers.UUIDField()
-    brain_id = serializers.UUIDField()
-    scope = serializers.ChoiceField(Scope.values)
-    name = serializers.CharField()
-    type = serializers.ChoiceField(Node.Type.values)
-    parent_id = serializers.UUIDField(allow_null=True)
-    path = serializers.CharField()
-    category = serializers.CharField()
-    memory_count = serializers.IntegerField()
-    connections = serializers.SerializerMethodField()
-    created_at = serializers.DateTimeField()
-    last_accessed = serializers.DateTimeField(allow_null=True)
-    archived_at = serializers.DateTimeField(allow_null=True)
-
-    def get_connections(self, node: NodeView) -> list[dict[str, Any]]:
-        return []
 
 
 class MePrincipal(serializers.Serializer[Any]):

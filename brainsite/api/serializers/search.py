@@ -57,23 +57,57 @@ class HitOutput(serializers.Serializer[Hit]):
         return shown if instance.messages is not None else {k: v for k, v in shown.items() if k != "messages"}
 
 
+class NodeWarmthOutput(serializers.Serializer[Any]):
+    node = NodeRef()
+    confidence = serializers.FloatField(help_text="0..1; among levels, of the whole subtree.")
+    memory_count = serializers.IntegerField(help_text="Memories in its subtree.")
+    entries = serializers.IntegerField(help_text="Searched entries of its own.")
+
+
+class ChoiceOutput(serializers.Serializer[Any]):
+    node = NodeRef()
+    name = serializers.CharField()
+    memory_count = serializers.IntegerField()
+
+
+class ClarifyOutput(serializers.Serializer[Any]):
+    question = serializers.CharField()
+    choices = ChoiceOutput(many=True)
+
+
+class NavigationOutput(serializers.Serializer[Any]):
+    reason = serializers.CharField(help_text="Why these nodes were warmed.")
+    levels = serializers.ListField(child=NodeWarmthOutput(many=True), help_text="The best nodes, level by level.")
+
+
+class TokensOutput(serializers.Serializer[Any]):
+    handed_over = serializers.IntegerField()
+    warmed_nodes = serializers.IntegerField(help_text="What the warmed nodes would have cost whole.")
+    parent_nodes = serializers.IntegerField(help_text="And the nodes above them.")
+    everything = serializers.IntegerField()
+
+
 class TraceOutput(serializers.Serializer[Any]):
     mode = serializers.CharField(help_text="The one that was used.")
     scopes_searched = serializers.ListField(child=serializers.CharField())
     scopes_skipped = serializers.ListField(child=serializers.CharField())
     not_used = serializers.ListField(child=serializers.CharField())
+    navigation = serializers.DictField(child=NavigationOutput(), help_text="By scope; empty in exhaustive mode.")
+    indexes_read = serializers.IntegerField()
+    index_bytes = serializers.IntegerField(help_text="Postings and sketches that were scanned.")
     entries_total = serializers.IntegerField()
-    entries_read = serializers.IntegerField()
+    entries_read = serializers.IntegerField(help_text="Entries whose vector was looked at.")
     cut_by_threshold = serializers.IntegerField()
+    tokens = TokensOutput()
     stages_ms = serializers.DictField(child=serializers.FloatField())
     scores = serializers.ListField(child=JSONObject(), help_text="For each hit: its entry and its signals.")
 
 
 class SearchOutput(serializers.Serializer[Any]):
     hits = HitOutput(many=True)
-    warmed = NodeRef(many=True)
-    cold = NodeRef(many=True)
-    clarify = serializers.CharField(allow_null=True, help_text="A question back, when the query leaves too much open.")
+    warmed = NodeWarmthOutput(many=True)
+    cold = NodeWarmthOutput(many=True, help_text="The best that were left out.")
+    clarify = ClarifyOutput(allow_null=True, help_text="A question back, when the query leaves too much open.")
     not_used = serializers.ListField(child=serializers.CharField(), help_text="What could not be used, and why.")
     scopes_searched = serializers.ListField(child=serializers.CharField())
     scopes_skipped = serializers.ListField(child=serializers.CharField())

@@ -1,7 +1,6 @@
-"""brains/, me/, nodes/, stats/."""
+"""brains/, me/, stats/."""
 
 from typing import Any
-from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -11,8 +10,7 @@ from accounts.actor import Actor
 from accounts.people import who_is
 from brainsite.api.base import BrainView, page_of
 from brainsite.api.permissions import HasActor, IsPerson
-from brainsite.api.serializers.places import BrainOutput, MeOutput, NodeOutput, NodeParameters, StatsOutput
-from graph.tree import get_node, list_nodes
+from brainsite.api.serializers.places import BrainOutput, MeOutput, StatsOutput
 from memory.stats import thought_stats
 
 
@@ -46,27 +44,6 @@ class MeView(BrainView):
             "key": identity if identity.key_id else None,
         }
         return Response(MeOutput(me).data)
-
-
-class NodesView(BrainView):
-    parameters = {"GET": NodeParameters}
-
-    @extend_schema(
-        operation_id="list_nodes",
-        summary="The trees of the caller's brains, flat",
-        description="By brain, then by path. parent_id makes the tree.",
-        parameters=[NodeParameters],
-        responses=page_of("NodeList", NodeOutput),
-    )
-    def get(self, request: Request) -> Response:
-        nodes = list_nodes(self.actor, scope=self.query.get("scope"))
-        return self.whole(NodeOutput, nodes)
-
-
-class NodeView(BrainView):
-    @extend_schema(operation_id="get_node", summary="One node", responses=NodeOutput)
-    def get(self, request: Request, node_id: UUID) -> Response:
-        return Response(NodeOutput(get_node(self.actor, node_id)).data)
 
 
 class StatsView(BrainView):

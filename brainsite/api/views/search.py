@@ -13,14 +13,13 @@ from memory.memories import Filters
 from memory.recall import recall
 from memory.traces import get_trace
 
-SESSION_NOT_USED = "session: every question reads everything"
-
 
 class SearchView(BrainView):
     @extend_schema(
         operation_id="search",
         summary="Memories that answer a question, best first",
-        description="A scope that the key may not read is refused. `auto` reads everything today; trace.mode says so.",
+        description="A scope that the key may not read is refused. `auto` reads what the index files point to and a few "
+        "more; `exhaustive` reads everything.",
         request=SearchInput,
         responses=SearchOutput,
     )
@@ -41,6 +40,7 @@ class SearchView(BrainView):
                 until=given["until"],
             ),
             max_tokens=given["max_tokens"],
+            session=given["session"],
             with_messages="messages" in given["include"],
         )
         trace = asdict(found.trace)
@@ -48,8 +48,8 @@ class SearchView(BrainView):
             "hits": found.hits,
             "warmed": found.warmed,
             "cold": found.cold,
-            "clarify": None,
-            "not_used": [*found.trace.not_used, *([SESSION_NOT_USED] if given["session"] else [])],
+            "clarify": found.clarify,
+            "not_used": found.trace.not_used,
             "scopes_searched": found.trace.scopes_searched,
             "scopes_skipped": found.trace.scopes_skipped,
             "truncated": found.truncated,

@@ -6,11 +6,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from accounts.actor import Actor
+from brainsite.management.answers import write_answer
 from brainsite.management.base import PersonCommand
 from memory.memories import Filters
 from memory.recall import recall
-
-SHOWN_CHARACTERS = 300
 
 
 class Command(PersonCommand):
@@ -38,22 +37,4 @@ class Command(PersonCommand):
         if options["json"]:
             self.print_json(asdict(answer))
             return
-        signals = {str(s["entry_id"]): s for s in answer.trace.scores}
-        for place, hit in enumerate(answer.hits, 1):
-            meaning = "no vector yet" if hit.similarity is None else f"similarity {hit.similarity:.2f}"
-            words = signals[str(hit.entry_id)].get("words", 0.0)
-            text = " ".join(hit.text.split())
-            short = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + " …"
-            self.stdout.write(f"{place}. {short}")
-            self.stdout.write(
-                f"   {hit.occurred_at:%Y-%m-%d}  {hit.scope}  {hit.node.path}  {hit.recall_id}#{hit.first_message}"
-                f"  score {hit.score:.2f} ({meaning}, words {float(words):.1f})"
-            )
-        trace = answer.trace
-        for missing in trace.not_used:
-            self.stdout.write(f"not used: {missing}")
-        self.stdout.write(
-            f"{len(answer.hits)} hits from {', '.join(trace.scopes_searched)}: {trace.entries_read:,} of "
-            f"{trace.entries_total:,} entries read, {trace.cut_by_threshold} cut by the threshold, "
-            + ", ".join(f"{name} {ms:.1f} ms" for name, ms in trace.stages_ms.items())
-        )
+        write_answer(answer, self.stdout.write)

@@ -1,0 +1,216 @@
+"""Filing: where the runs of the Inbox belong. A job of the worker, once their vectors are there.
+
+A run is up to eight consecutive messages of one recall file; all its entries go to one node. Sure matches join a node;
+many unfiled runs at once become topics of their own, grouped into concepts and named from their key phrases; what is
+unsure waits in the Inbox with a suggestion. A node that a person chose is never changed here.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+import numpy as np
+from django.db.models import Avg, BinaryField, Func
+from django.utils import timezone
+
+from accounts.actor import Actor, BrainRef
+from accounts.operations import record
+from graph.cluster import RUN_MESSAGES, concepts, topics
+from graph.models import inbox_id
+from graph.naming import names
+from graph.tree import find_or_make_node
+from memory.corpus_version import lock_brain
+from memory.embedding import current_model
+from memory.entries import move_entries
+from memory.jobs import Claim, enqueue, jobs_waiting
+from memory.models import Job, RagEmbedding, RagEntry, RecallFile
+from memory.ranking import Floats
+
+SETTLE = timedelta(seconds=2)  # between two looks at an import whose vectors are still being made
+MOST_LOOKS = 300
+BULK_ENTRIES = 60  # so many unfiled entries make topics of their own
+SURE_COSINE, SURE_MARGIN = 0.66, 0.04
+SUGGESTED_COSINE = 0.52
+CATEGORY = "Conversations"  # what a bulk import is filed under
+MOST_CONCEPTS = 8  # of one category
+HALFVEC_HEADER_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class UnfiledRun:
+    recall_file_id: UUID
+    entry_ids: tuple[UUID, ...]
+    vector: Floats
+    phrases: Counter[str]
+    speakers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    node_id: UUID
+    confidence: float
+
+
+def file_brain(job: Claim) -> None:
+    """File what waits in a brain's Inbox. Running twice changes nothing."""
+    looks = int(job.arguments.get("looks", 0))
+    if looks < MOST_LOOKS and jobs_waiting(job.brain, Job.Kind.EMBED):
+        with job.actor.session() as actor:
+            later = timezone.now() + SETTLE
+            enqueue(actor, job.brain, Job.Kind.FILE, [job.brain.id], run_after=later, arguments={"looks": looks + 1})
+        return
+    runs = _unfiled_runs(job.actor, job.brain)
+    if not runs:
+        return
+    known = _centroids(job.actor, job.brain)
+    joins, unsure = _match(runs, known)
+    places: dict[str, list[UnfiledRun]] = {}
+    if sum(len(run.entry_ids) for run in unsure) >= BULK_ENTRIES:
+        places = _new_places(unsure)
+        unsure = []
+    suggestions = _suggestions(unsure, known)
+    with job.actor.session() as actor:
+        revision = lock_brain(actor, job.brain)
+        assigned = {node_id: [e for run in mine for e in run.entry_ids] for node_id, mine in joins.items()}
+        for path, mine in places.items():
+            node_id = find_or_make_node(actor, job.brain, path)
+            assigned.setdefault(node_id, []).extend(e for run in mine for e in run.entry_ids)
+        for node_id, entry_ids in assigned.items():
+            move_entries(actor, job.brain, entry_ids, node_id, revision, filed_by=RagEntry.FiledBy.RULE)
+        touched = {run.recall_file_id for mine in (*joins.values(), *places.values()) for run in mine}
+        _move_homes(actor, job.brain, touched)
+        files = RecallFile.objects.writable_by(actor).filter(brain_id=job.brain.id)
+        for recall_file_id, suggestion in suggestions.items():
+            told = {"node_id": str(suggestion.node_id), "confidence": round(suggestion.confidence, 4)}
+            files.filter(id=recall_file_id).update(filing_suggestion=told)
+        if assigned:
+            record(
+                actor,
+                job.brain,
+                "file",
+                target_kind="node",
+                targets=list(assigned),
+                data={"by": "rule", "entries": sum(map(len, assigned.values()))},
+            )
+
+
+def _unfiled_runs(actor: Actor, brain: BrainRef) -> list[UnfiledRun]:
+    """Runs of the Inbox whose entries have vectors and no person's choice, in the order of their recall files."""
+    inbox, model = inbox_id(brain.id), current_model()
+    with actor.session():
+        entries = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, node_id=inbox)
+        entries = entries.filter(entry_kind=RagEntry.EntryKind.PASSAGE).exclude(filed_by=RagEntry.FiledBy.PERSON)
+        rows = list(
+            entries.order_by("recall_file_id", "first_message").values_list(
+                "id", "recall_file_id", "first_message", "keywords", "entities", "speaker"
+            )
+        )
+        vectors = RagEmbedding.objects.visible_to(actor).filter(
+            brain_id=brain.id, node_id=inbox, embedding_model_id=model.id
+        )
+        raw = vectors.annotate(raw=Func("embedding", function="halfvec_send", output_field=BinaryField()))
+        sums: dict[UUID, Floats] = {}
+        for entry_id, value in raw.values_list("entry_id", "raw").iterator(chunk_size=2_000):
+            vector = np.frombuffer(bytes(value), dtype=">f2", offset=HALFVEC_HEADER_BYTES).astype(np.float32)
+            sums[entry_id] = sums[entry_id] + vector if entry_id in sums else vector
+    groups: dict[tuple[UUID, int], list[tuple[UUID, list[str], str]]] = {}
+    for entry_id, recall_file_id, position, keywords, entities, speaker in rows:
+        if entry_id in sums:
+            group = groups.setdefault((recall_file_id, position // RUN_MESSAGES), [])
+            group.append((entry_id, [*keywords, *entities], speaker))
+    return [
+        UnfiledRun(
+            recall_file_id=recall_file_id,
+            entry_ids=tuple(entry_id for entry_id, _, _ in group),
+            vector=_unit(np.sum([_unit(sums[entry_id]) for entry_id, _, _ in group], axis=0)),
+            phrases=Counter(phrase for _, phrases, _ in group for phrase in set(phrases)),
+            speakers=frozenset(speaker for _, _, speaker in group if speaker),
+        )
+        for (recall_file_id, _), group in groups.items()
+    ]
+
+
+def _unit(vector: Floats) -> Floats:
+    unit: Floats = (vector / max(float(np.linalg.norm(vector)), 1e-9)).astype(np.float32)
+    return unit
+
+
+def _centroids(actor: Actor, brain: BrainRef) -> dict[UUID, Floats]:
+    """The mean direction of each node's own vectors, the Inbox left out."""
+    with actor.session():
+        vectors = RagEmbedding.objects.visible_to(actor).filter(
+            brain_id=brain.id, embedding_model_id=current_model().id, node__archived_at=None
+        )
+        means = vectors.exclude(node_id=inbox_id(brain.id)).order_by().values("node_id").annotate(mean=Avg("embedding"))
+        return {
+            node_id: _unit(np.asarray(mean.to_list(), np.float32))
+            for node_id, mean in means.values_list("node_id", "mean")
+        }
+
+
+def _match(
+    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats]
+) -> tuple[dict[UUID, list[UnfiledRun]], list[UnfiledRun]]:
+    """Runs that surely belong to a node, and the rest."""
+    joins: dict[UUID, list[UnfiledRun]] = {}
+    unsure: list[UnfiledRun] = []
+    if not known:
+        return joins, list(runs)
+    ids, centres = list(known), np.stack(list(known.values()))
+    for run in runs:
+        cosines = centres @ run.vector
+        order = np.argsort(-cosines)
+        second = float(cosines[order[1]]) if len(order) > 1 else 0.0
+        best = float(cosines[order[0]])
+        if best >= SURE_COSINE and best - second >= SURE_MARGIN:
+            joins.setdefault(ids[int(order[0])], []).append(run)
+        else:
+            unsure.append(run)
+    return joins, unsure
+
+
+def _suggestions(runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats]) -> dict[UUID, Suggestion]:
+    """For each recall file that waits, the node that fits best, when one fits at all."""
+    found: dict[UUID, Suggestion] = {}
+    for run in runs:
+        for node_id, centre in known.items():
+            cosine = float(centre @ run.vector)
+            better = run.recall_file_id not in found or cosine > found[run.recall_file_id].confidence
+            if cosine >= SUGGESTED_COSINE and better:
+                found[run.recall_file_id] = Suggestion(node_id, cosine)
+    return found
+
+
+def _new_places(runs: Sequence[UnfiledRun]) -> dict[str, list[UnfiledRun]]:
+    """Path → the runs of a new topic: clustered, grouped into concepts, named by what sets each apart."""
+    sizes = np.array([len(run.entry_ids) for run in runs])
+    labels = topics(np.stack([run.vector for run in runs]), sizes)
+    members = [[run for run, label in zip(runs, labels, strict=True) if label == t] for t in range(labels.max() + 1)]
+    phrases = [sum((run.phrases for run in mine), Counter[str]()) for mine in members]
+    centres = np.stack([_unit(np.sum([run.vector * len(run.entry_ids) for run in mine], axis=0)) for mine in members])
+    weights = np.array([sum(len(run.entry_ids) for run in mine) for mine in members])
+    concept_of = concepts(centres, weights)
+    background = sum(phrases, Counter[str]())
+    speakers = frozenset().union(*(run.speakers for run in runs))
+    topic_names = names(phrases, background=background, speakers=speakers)
+    concept_phrases = [
+        sum((phrases[t] for t in np.flatnonzero(concept_of == c)), Counter[str]()) for c in range(concept_of.max() + 1)
+    ]
+    concept_names = names(concept_phrases, taken=topic_names, background=background, speakers=speakers)
+    return {f"{CATEGORY}/{concept_names[concept_of[t]]}/{topic_names[t]}": mine for t, mine in enumerate(members)}
+
+
+def _move_homes(actor: Actor, brain: BrainRef, recall_files: set[UUID]) -> None:
+    """A recall file's home is the node that holds most of its entries."""
+    entries = RagEntry.objects.writable_by(actor).filter(brain_id=brain.id, recall_file_id__in=recall_files)
+    counts: dict[UUID, Counter[UUID]] = {}
+    for recall_file_id, node_id in entries.values_list("recall_file_id", "node_id"):
+        counts.setdefault(recall_file_id, Counter())[node_id] += 1
+    homes: dict[UUID, list[UUID]] = {}
+    for recall_file_id, nodes in counts.items():
+        homes.setdefault(max(nodes, key=lambda n: (nodes[n], n.int)), []).append(recall_file_id)
+    files = RecallFile.objects.writable_by(actor).filter(brain_id=brain.id)
+    for node_id, ids in homes.items():
+        files.filter(id__in=ids).update(node_id=node_id, filing_suggestion=None)
