@@ -12,8 +12,9 @@ from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Avg, BinaryField, Func
+from django.db.models import Aggregate, BinaryField, Func
 from django.utils import timezone
+from pgvector.django import HalfVectorField
 
 from accounts.actor import Actor, BrainRef
 from accounts.operations import record
@@ -34,8 +35,13 @@ BULK_ENTRIES = 60  # so many unfiled entries make topics of their own
 SURE_COSINE, SURE_MARGIN = 0.66, 0.04
 SUGGESTED_COSINE = 0.52
 CATEGORY = "Conversations"  # what a bulk import is filed under
-MOST_CONCEPTS = 8  # of one category
+DISTINCT_ENTRIES = 8  # a conversation this long, about nothing that has a node, gets one of its own
 HALFVEC_HEADER_BYTES = 4
+
+
+class MeanVector(Aggregate):
+    function = "AVG"
+    output_field = HalfVectorField()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +72,9 @@ def file_brain(job: Claim) -> None:
         return
     known = _centroids(job.actor, job.brain)
     joins, unsure = _match(runs, known)
-    places: dict[str, list[UnfiledRun]] = {}
+    places, unsure = _distinct(unsure, known)
     if sum(len(run.entry_ids) for run in unsure) >= BULK_ENTRIES:
-        places = _new_places(unsure)
+        places |= _new_places(unsure)
         unsure = []
     suggestions = _suggestions(unsure, known)
     with job.actor.session() as actor:
@@ -77,8 +83,10 @@ def file_brain(job: Claim) -> None:
         for path, mine in places.items():
             node_id = find_or_make_node(actor, job.brain, path)
             assigned.setdefault(node_id, []).extend(e for run in mine for e in run.entry_ids)
+        waiting = _waiting(actor, job.brain)  # a person may have chosen meanwhile
         for node_id, entry_ids in assigned.items():
-            move_entries(actor, job.brain, entry_ids, node_id, revision, filed_by=RagEntry.FiledBy.RULE)
+            still = [entry_id for entry_id in entry_ids if entry_id in waiting]
+            move_entries(actor, job.brain, still, node_id, revision, filed_by=RagEntry.FiledBy.RULE)
         touched = {run.recall_file_id for mine in (*joins.values(), *places.values()) for run in mine}
         _move_homes(actor, job.brain, touched)
         files = RecallFile.objects.writable_by(actor).filter(brain_id=job.brain.id)
@@ -94,6 +102,11 @@ def file_brain(job: Claim) -> None:
                 targets=list(assigned),
                 data={"by": "rule", "entries": sum(map(len, assigned.values()))},
             )
+
+
+def _waiting(actor: Actor, brain: BrainRef) -> set[UUID]:
+    entries = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, node_id=inbox_id(brain.id))
+    return set(entries.exclude(filed_by=RagEntry.FiledBy.PERSON).values_list("id", flat=True))
 
 
 def _unfiled_runs(actor: Actor, brain: BrainRef) -> list[UnfiledRun]:
@@ -143,11 +156,13 @@ def _centroids(actor: Actor, brain: BrainRef) -> dict[UUID, Floats]:
         vectors = RagEmbedding.objects.visible_to(actor).filter(
             brain_id=brain.id, embedding_model_id=current_model().id, node__archived_at=None
         )
-        means = vectors.exclude(node_id=inbox_id(brain.id)).order_by().values("node_id").annotate(mean=Avg("embedding"))
-        return {
-            node_id: _unit(np.asarray(mean.to_list(), np.float32))
-            for node_id, mean in means.values_list("node_id", "mean")
-        }
+        means = (
+            vectors.exclude(node_id=inbox_id(brain.id))
+            .order_by()
+            .values("node_id")
+            .annotate(mean=MeanVector("embedding"))
+        )
+        return {node_id: _unit(np.asarray(mean, np.float32)) for node_id, mean in means.values_list("node_id", "mean")}
 
 
 def _match(
@@ -169,6 +184,31 @@ def _match(
         else:
             unsure.append(run)
     return joins, unsure
+
+
+def _distinct(
+    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats]
+) -> tuple[dict[str, list[UnfiledRun]], list[UnfiledRun]]:
+    """Path → the runs of a long conversation that is about nothing the tree has a node for; and the rest.
+
+    Only where there is a tree to be distinct from, and not for many at once: those are clustered.
+    """
+    by_file: dict[UUID, list[UnfiledRun]] = {}
+    for run in runs:
+        by_file.setdefault(run.recall_file_id, []).append(run)
+    is_bulk = sum(len(run.entry_ids) for run in runs) >= BULK_ENTRIES and len(by_file) > 1
+    if not known or is_bulk:
+        return {}, list(runs)
+    centres = np.stack(list(known.values()))
+    places: dict[str, list[UnfiledRun]] = {}
+    for mine in by_file.values():
+        entries = sum(len(run.entry_ids) for run in mine)
+        if entries >= DISTINCT_ENTRIES and all(float((centres @ run.vector).max()) < SUGGESTED_COSINE for run in mine):
+            speakers = frozenset[str]().union(*(run.speakers for run in mine))
+            (name,) = names([sum((run.phrases for run in mine), Counter[str]())], speakers=speakers)
+            places.setdefault(f"{CATEGORY}/{name}", []).extend(mine)
+    placed = {id(run) for mine in places.values() for run in mine}
+    return places, [run for run in runs if id(run) not in placed]
 
 
 def _suggestions(runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats]) -> dict[UUID, Suggestion]:

@@ -24,10 +24,15 @@ def test_capture_and_recall_speak_to_people(cast: Cast) -> None:
     assert kept.endswith("in personal, filed in Money/Old\n")
     work_jobs(30.0)
     found = out("recall", "zorkmid").splitlines()
-    assert found[0] == "1. The zorkmid comes on Friday."
-    assert found[1].split("  ")[2:4] == ["personal", "Money/Old"]
-    assert found[-1].startswith(
-        "1 hits from personal, corporate: 1 of 1 entries read, 0 cut by the threshold, understand"
+    assert found[:3] == [
+        "personal: Money (1.00, 1 memories)",
+        "personal: Money/Old (1.00, 1 memories)",
+        "warmed, by confidence: Money/Old (1.00, 1 memories); left cold: nothing",
+    ]
+    assert found[3] == "1. The zorkmid comes on Friday."
+    assert found[4].split("  ")[2:4] == ["personal", "Money/Old"]
+    assert found[5].startswith(
+        "1 hits from personal, corporate: 0 indexes and 1 of 1 entries read, 0 cut by the threshold, about 8 tokens"
     )
 
 

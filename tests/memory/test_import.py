@@ -139,7 +139,9 @@ def test_a_dry_run_keeps_nothing(cast: Cast) -> None:
 
 
 def test_an_interrupted_import_goes_on_where_it_was(cast: Cast) -> None:
-    sessions: list[dict[str, object]] = [{"id": f"s{n}", "turns": [turn(f"turn {n} {i}") for i in range(150)]} for n in range(9)]
+    sessions: list[dict[str, object]] = [
+        {"id": f"s{n}", "turns": [turn(f"turn {n} {i}") for i in range(150)]} for n in range(9)
+    ]
     content = jsonl(conversation("c", *sessions))
     assert run(cast, content, on_progress=lambda report: report.recall_files < 3).recall_files == 3
     rest = run(cast, content)

@@ -234,9 +234,15 @@ def test_a_cached_corpus_follows_every_change(cast: Cast) -> None:
         else:
             kept.append(capture(actor, content=text).memory.id)
         mode = str(random.choice(["auto", "exhaustive"]))
-        warm = [[(h.id, round(h.score, 3)) for h in recall(actor, q, limit=100, threshold=0, mode=mode).hits] for q in queries]
+        warm = [
+            [(h.id, round(h.score, 3)) for h in recall(actor, q, limit=100, threshold=0, mode=mode).hits]
+            for q in queries
+        ]
         from memory.corpus import forget_all
 
         forget_all()
-        cold = [[(h.id, round(h.score, 3)) for h in recall(actor, q, limit=100, threshold=0, mode=mode).hits] for q in queries]
+        cold = [
+            [(h.id, round(h.score, 3)) for h in recall(actor, q, limit=100, threshold=0, mode=mode).hits]
+            for q in queries
+        ]
         assert [sorted(a, key=str) for a in warm] == [sorted(a, key=str) for a in cold]

@@ -22,7 +22,8 @@ class Command(PersonCommand):
         parser.add_argument("--limit", type=int, default=10)
         parser.add_argument("--threshold", type=float, default=0.5)
         parser.add_argument("--mode", default="auto", choices=["auto", "exhaustive"])
-        parser.add_argument("--node")
+        parser.add_argument("--node", help="only what is filed there: an id or a path")
+        parser.add_argument("--session", help="a name for what belongs together (default: your last half hour)")
 
     def run(self, actor: Actor, **options: Any) -> None:
         answer = recall(
@@ -32,6 +33,7 @@ class Command(PersonCommand):
             limit=options["limit"],
             threshold=options["threshold"],
             mode=options["mode"],
+            session=options["session"],
             filters=Filters(node=options["node"]),
         )
         if options["json"]:
