@@ -153,11 +153,9 @@ def test_a_child_cannot_hang_on_another_brains_parent(brains: dict[str, Brain]) 
     actor = actor_as("brain_person", [brains["corporate"]])
     values: dict[str, Any] = {"id": uuid4(), "brain": brains["corporate"].id, "file": foreign}
     with pytest.raises(IntegrityError, match="recall_file_id"), actor.session():
-        connections["default"].cursor().execute(
-            "INSERT INTO memory_message"
-            " (id, brain_id, scope, recall_file_id, position, role, speaker, content, details) VALUES (%(id)s, %(brain)s, 'corporate', %(file)s, 9, 'user', '', 'x', '{}')",
-            values,
-        )
+        columns = "id, brain_id, scope, recall_file_id, position, role, speaker, content, details"
+        row = "%(id)s, %(brain)s, 'corporate', %(file)s, 9, 'user', '', 'x', '{}'"
+        connections["default"].cursor().execute(f"INSERT INTO memory_message ({columns}) VALUES ({row})", values)
 
 
 def test_operations_are_append_only(brains: dict[str, Brain]) -> None:

@@ -108,7 +108,7 @@ def test_a_sure_match_joins_and_what_is_unsure_waits_with_a_suggestion(cast: Cas
     at = {memory.id: memory.node.path for memory in list_memories(actor)}
     assert (at[sure], at[unsure], at[nothing]) == ("Hobbies/Pottery", "Inbox", "Inbox")
     with actor.session():
-        suggested = RecallFile.objects.visible_to(actor).get(id=unsure).filing_suggestion
+        suggested = RecallFile.objects.visible_to(actor).get(id=unsure).filing_suggestion or {}
         assert suggested["confidence"] > 0.5
         assert Node.objects.visible_to(actor).get(id=suggested["node_id"]).name in ("Pottery", "Sailing")
     assert filed_by(cast) == {
