@@ -189,9 +189,11 @@ SELECT format('role %s super=%s bypass=%s createrole=%s createdb=%s login=%s inh
        rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin, rolinherit, rolconfig)
   FROM pg_roles WHERE rolname LIKE 'brain\\_%'
 UNION ALL SELECT format('member %s of %s admin=%s inherit=%s set=%s', m.rolname, g.rolname, a.admin_option,
-       a.inherit_option, a.set_option) FROM pg_auth_members a JOIN names m ON m.oid = a.member JOIN pg_roles g ON g.oid = a.roleid
+       a.inherit_option, a.set_option) FROM pg_auth_members a JOIN names m ON m.oid = a.member
+  JOIN pg_roles g ON g.oid = a.roleid
 UNION ALL SELECT format('table %s kind=%s owner=%s rls=%s force=%s options=%s', relname, relkind,
-       (SELECT rolname FROM pg_roles WHERE oid = relowner), relrowsecurity, relforcerowsecurity, reloptions) FROM ours
+       (SELECT rolname FROM pg_roles WHERE oid = relowner), relrowsecurity, relforcerowsecurity, reloptions)
+  FROM ours
 UNION ALL SELECT format('policy %s %s %s permissive=%s using=%s check=%s roles=%s', o.relname, p.polname, p.polcmd,
        p.polpermissive,
        pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid),

@@ -152,9 +152,9 @@ def test_a_child_cannot_hang_on_another_brains_parent(brains: dict[str, Brain]) 
     foreign = stored("memory_recallfile", brains["personal"])["id"]
     actor = actor_as("brain_person", [brains["corporate"]])
     values: dict[str, Any] = {"id": uuid4(), "brain": brains["corporate"].id, "file": foreign}
+    columns = "id, brain_id, scope, recall_file_id, position, role, speaker, content, details"
+    row = "%(id)s, %(brain)s, 'corporate', %(file)s, 9, 'user', '', 'x', '{}'"
     with pytest.raises(IntegrityError, match="recall_file_id"), actor.session():
-        columns = "id, brain_id, scope, recall_file_id, position, role, speaker, content, details"
-        row = "%(id)s, %(brain)s, 'corporate', %(file)s, 9, 'user', '', 'x', '{}'"
         connections["default"].cursor().execute(f"INSERT INTO memory_message ({columns}) VALUES ({row})", values)
 
 

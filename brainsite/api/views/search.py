@@ -18,8 +18,8 @@ class SearchView(BrainView):
     @extend_schema(
         operation_id="search",
         summary="Memories that answer a question, best first",
-        description="A scope that the key may not read is refused. `auto` reads what the index files point to and a few "
-        "more; `exhaustive` reads everything.",
+        description="A scope that the key may not read is refused. `auto` reads what the index files point to and a "
+        "few more; `exhaustive` reads everything.",
         request=SearchInput,
         responses=SearchOutput,
     )
