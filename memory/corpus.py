@@ -73,16 +73,20 @@ class Tree:
     def __init__(self, nodes: Iterable[TreeNode]) -> None:
         self.nodes = {node.id: node for node in nodes}
         self.children: dict[UUID | None, list[UUID]] = {}
+        self._chains: dict[UUID, list[UUID]] = {}
         for node in self.nodes.values():
             self.children.setdefault(node.parent_id, []).append(node.id)
 
     def chain(self, node_id: UUID) -> list[UUID]:
         """The node and its ancestors, nearest first."""
+        if (known := self._chains.get(node_id)) is not None:
+            return known
         found: list[UUID] = []
         current: UUID | None = node_id
         while current is not None and current in self.nodes:
             found.append(current)
             current = self.nodes[current].parent_id
+        self._chains[node_id] = found
         return found
 
     def path(self, node_id: UUID) -> NodePath:
@@ -109,10 +113,12 @@ class Corpus:
     def _clear(self) -> None:
         self.entries: list[Entry] = []
         self.row_of: dict[UUID, int] = {}
-        self.neighbours: dict[tuple[UUID, int], int] = {}
+        self._at: dict[tuple[UUID, int], int] = {}
         self._packed: list[bytes] = []
         self._node = Growing(np.int64)
         self._characters = Growing(np.int64)
+        self._before = Growing(np.int64)
+        self._after = Growing(np.int64)
         self._occurred = Growing(np.float64)
         self._alive = Growing(np.bool_)
         self._passage = Growing(np.bool_)
@@ -293,15 +299,12 @@ class Corpus:
 
     def neighbour_rows(self, rows: Ints, step: int) -> Ints:
         """The entry of the message before (-1) or after (+1) in the same recall file; -1 where there is none."""
-        found = [
-            self.neighbours.get((self.entries[row].recall_file_id, self.entries[row].position + step), -1)
-            for row in rows
-        ]
-        return np.array(found, np.int64)
+        return (self._before if step < 0 else self._after).values[rows]
 
     def _postings(self, term: int) -> tuple[Ints, Floats]:
         terms, pieces, counts = self._sorted
-        low, high = np.searchsorted(terms, np.array([term, term + 1], dtype=np.uint64))
+        needle = np.uint32(term)  # of the array's own type, or all of it would be converted first
+        low, high = np.searchsorted(terms, needle, "left"), np.searchsorted(terms, needle, "right")
         tail = np.flatnonzero(self._tail_terms.values == term)
         if not len(tail):
             return pieces[low:high], counts[low:high]
@@ -320,8 +323,13 @@ class Corpus:
             entry = self.entries[row]
             self._alive.values[row] = False
             self._centroids.pop(int(self._node.values[row]), None)
-            if self.neighbours.get((entry.recall_file_id, entry.position)) == row:
-                del self.neighbours[entry.recall_file_id, entry.position]
+            if self._at.get((entry.recall_file_id, entry.position)) == row:
+                del self._at[entry.recall_file_id, entry.position]
+            before, after = int(self._before.values[row]), int(self._after.values[row])
+            if before >= 0:
+                self._after.values[before] = -1
+            if after >= 0:
+                self._before.values[after] = -1
 
     def put(self, loaded: Iterable[_Loaded]) -> None:
         """Add entries, or replace what is known of them."""
@@ -341,8 +349,7 @@ class Corpus:
         row = len(self.entries)
         self.entries.append(new.entry)
         self.row_of[new.entry.id] = row
-        if new.entry.entry_kind == RagEntry.EntryKind.PASSAGE:
-            self.neighbours[new.entry.recall_file_id, new.entry.position] = row
+        self._link(row, new.entry)
         self._packed.append(new.terms)
         self._node.extend([self._code(new.entry.node_id)])
         self._characters.extend([new.characters])
@@ -362,6 +369,20 @@ class Corpus:
         self._length.extend([sum(piece.length for piece in pieces)])
         self._first_piece.extend([first])
         self._fill_vectors(row, new.vectors)
+
+    def _link(self, row: int, entry: Entry) -> None:
+        """Tell a passage and those next to it of each other."""
+        before = after = -1
+        if entry.entry_kind == RagEntry.EntryKind.PASSAGE:
+            self._at[entry.recall_file_id, entry.position] = row
+            before = self._at.get((entry.recall_file_id, entry.position - 1), -1)
+            after = self._at.get((entry.recall_file_id, entry.position + 1), -1)
+        self._before.extend([before])
+        self._after.extend([after])
+        if before >= 0:
+            self._after.values[before] = row
+        if after >= 0:
+            self._before.values[after] = row
 
     def _code(self, node_id: UUID) -> int:
         """The node's position; a node whose entries are about to change has no known centroid any more."""

@@ -4,7 +4,7 @@ A stored index is deleted in the transaction that changes what lies below its no
 there is good, unless entries were rewritten in place since: those carry the number of a later change.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -35,13 +35,13 @@ def node_index(actor: Actor, node_id: UUID) -> dict[str, Any] | None:
     with actor.session():
         for _ in range(ATTEMPTS):
             made = _index(actor, node_id)
-            # Every change has a number and is seen no sooner than its number: no other number, no change meanwhile.
-            if made is None or _revisions(actor).get(made.node.brain_id, 0) == made.revision:
+            if made is None or made.stored_at == made.revision:
                 break
-        if made is None:
-            return None
-        _keep(actor, made)
-        return made.index
+            # Every change has a number and is seen no sooner than its number: no other number, no change meanwhile.
+            if _revisions(actor).get(made.node.brain_id, 0) == made.revision:
+                _keep(actor, made)
+                break
+        return made.index if made else None
 
 
 def refresh_indexes(actor: Actor, brain: BrainRef, node_ids: Iterable[UUID]) -> int:
@@ -90,25 +90,30 @@ def _index(actor: Actor, node_id: UUID) -> _Made | None:
     entries = RagEntry.objects.visible_to(actor).filter(brain_id=node.brain_id, node_id__in=[node.id, *below.branch])
     if stored and not entries.filter(revision__gt=stored.revision).exists():
         return _Made(node, stored.index_data, revision, stored.revision)
+    spans = _spans(entries, below)
+    if not spans:
+        return None  # all of it has been deleted since the node was read
+    index = compose_index(
+        Twig(node.id, node.parent_id, node.name, node.memory_count),
+        parent_name=parent.name if parent else None,
+        children=below.children,
+        passages=_passages(entries, below),
+        spans=spans,
+        last_updated=timezone.now().isoformat().replace("+00:00", "Z"),
+    )
+    return _Made(node, index, revision, None)
+
+
+def _passages(entries: QuerySet[RagEntry], below: _Below) -> Iterator[Passage]:
     rows = entries.annotate(
         at=Cast("node_id", TextField()),
         file=Cast("recall_file_id", TextField()),
         words=_joined("keywords"),
         names=_joined("entities"),
     )
-    branch = {str(at): child for at, child in below.branch.items()}
-    index = compose_index(
-        Twig(node.id, node.parent_id, node.name, node.memory_count),
-        parent_name=parent.name if parent else None,
-        children=below.children,
-        passages=(
-            Passage(branch.get(at), file, _split(words), _split(names))
-            for at, file, words, names in rows.values_list("at", "file", "words", "names").iterator(READ_AT_ONCE)
-        ),
-        spans=_spans(entries, below),
-        last_updated=timezone.now().isoformat().replace("+00:00", "Z"),
-    )
-    return _Made(node, index, revision, None)
+    branch = {str(node_id): child for node_id, child in below.branch.items()}
+    for at, file, words, names in rows.values_list("at", "file", "words", "names").iterator(READ_AT_ONCE):
+        yield Passage(branch.get(at), file, _split(words), _split(names))
 
 
 def _spans(entries: QuerySet[RagEntry], below: _Below) -> dict[UUID | None, Span]:
@@ -146,7 +151,7 @@ def _revisions(actor: Actor) -> dict[UUID, int]:
 def _keep(actor: Actor, made: _Made) -> None:
     """Store an index that is still exact. Nobody waits for it: while somebody changes the brain, it is not stored."""
     node, revision = made.node, made.revision
-    if made.stored_at == revision or node.brain_id not in [brain.id for brain in actor.writable]:
+    if node.brain_id not in [brain.id for brain in actor.writable]:
         return
     version = CorpusVersion.objects.writable_by(actor).filter(
         brain_id=node.brain_id, id=node.brain_id, revision=revision

@@ -39,10 +39,15 @@ class Navigation:
     choices: tuple[Choice, ...] = ()
 
 
-def score(corpus: Corpus, terms: Sequence[int], vector: Floats | None, session: Mapping[UUID, float]) -> Floats:
-    """A score for each node of the corpus, in standard deviations."""
+def score(
+    corpus: Corpus,
+    terms: Sequence[int],
+    vector: Floats | None,
+    by_entry: Floats,
+    session: Mapping[UUID, float],
+) -> Floats:
+    """A score for each node of the corpus, in standard deviations. `by_entry`: each entry's score by words."""
     ids = corpus.node_ids
-    by_entry, _ = corpus.word_scores(terms)
     best_entry = np.zeros(len(ids), np.float32)
     hit = np.flatnonzero(by_entry)
     np.maximum.at(best_entry, corpus.nodes[hit], by_entry[hit])
@@ -57,6 +62,7 @@ def navigate(
     corpus: Corpus,
     terms: Sequence[int],
     vector: Floats | None,
+    by_entry: Floats,
     *,
     allowed: Bools,
     session: Mapping[UUID, float],
@@ -64,7 +70,7 @@ def navigate(
     only: frozenset[UUID] | None,
 ) -> Navigation:
     """Choose what to warm. `offered`: nodes the last answer of the session asked about; `only`: the caller's choice."""
-    scores = score(corpus, terms, vector, session)
+    scores = score(corpus, terms, vector, by_entry, session)
     confidence = confidences(scores)
     sizes, _ = corpus.node_lengths()
     ids = corpus.node_ids

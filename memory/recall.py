@@ -129,10 +129,12 @@ def recall(
             with corpus.lock:
                 with watch.stage("filter"):
                     allowed = allowed_rows(actor, brain, corpus, filters) & corpus.passages
+                with watch.stage("words"):
+                    words = corpus.word_scores(question.terms)
                 with watch.stage("navigate"):
-                    way = find_way(corpus, question, allowed, discussed, filters) if mode == "auto" else None
+                    way = find_way(corpus, question, words[0], allowed, discussed, filters) if mode == "auto" else None
                 with watch.stage("search"):
-                    found.append(search(brain, corpus, question, allowed, discussed, way))
+                    found.append(search(brain, corpus, question, words, allowed, discussed, way))
         with watch.stage("fuse"):
             ranked, cut = rank(found, question, limit, threshold)
         with watch.stage("attach"):
@@ -189,7 +191,9 @@ def allowed_rows(actor: Actor, brain: BrainRef, corpus: Corpus, filters: Filters
     return allowed
 
 
-def find_way(corpus: Corpus, question: Question, allowed: Bools, discussed: Session, filters: Filters) -> Navigation:
+def find_way(
+    corpus: Corpus, question: Question, by_entry: Floats, allowed: Bools, discussed: Session, filters: Filters
+) -> Navigation:
     only: frozenset[UUID] | None = None
     if filters.node:  # `allowed` holds the subtree's rows alone
         only = frozenset(corpus.entries[row].node_id for row in np.flatnonzero(allowed))
@@ -197,6 +201,7 @@ def find_way(corpus: Corpus, question: Question, allowed: Bools, discussed: Sess
         corpus,
         question.terms,
         question.vector,
+        by_entry,
         allowed=allowed,
         session=discussed.nodes,
         offered=discussed.offered,
@@ -205,11 +210,17 @@ def find_way(corpus: Corpus, question: Question, allowed: Bools, discussed: Sess
 
 
 def search(
-    brain: BrainRef, corpus: Corpus, question: Question, allowed: Bools, discussed: Session, way: Navigation | None
+    brain: BrainRef,
+    corpus: Corpus,
+    question: Question,
+    by_words: tuple[Floats, Floats],
+    allowed: Bools,
+    discussed: Session,
+    way: Navigation | None,
 ) -> Candidates:
     """The candidates and their signals: the warmed entries and what both nets catch, or the best of everything."""
-    words, piece_words = corpus.word_scores(question.terms)
-    by_words = _best(np.where(allowed & (words > 0), words, -np.inf), CANDIDATES_PER_NET if way is None else NET)
+    words, piece_words = by_words
+    net_words = _best(np.where(allowed & (words > 0), words, -np.inf), CANDIDATES_PER_NET if way is None else NET)
     if question.vector is None:
         vector = np.full(len(corpus.entries), np.nan, np.float32)
         by_vector = np.zeros(0, np.int64)
@@ -220,12 +231,15 @@ def search(
         read = np.flatnonzero(allowed)
     else:
         near = corpus.nearest_by_sketch(question.vector, SKETCHED, allowed)
-        read = _with_neighbours(corpus, np.union1d(by_words, near), allowed)
+        read = _with_neighbours(corpus, np.union1d(net_words, near), allowed)
         read = np.union1d(read, way.rows).astype(np.int64)
         vector = corpus.cosines(question.vector, read)
         by_vector = near[_best(np.nan_to_num(vector[near], nan=-np.inf), NET)]
-    rows = _with_neighbours(corpus, np.union1d(by_words, by_vector), allowed)
-    node_score = score(corpus, question.terms, question.vector, discussed.nodes) if way is None else way.node_score
+    rows = _with_neighbours(corpus, np.union1d(net_words, by_vector), allowed)
+    if way is None:
+        node_score = score(corpus, question.terms, question.vector, words, discussed.nodes)
+    else:
+        node_score = way.node_score
     if way is not None:
         rows = np.union1d(rows, way.rows).astype(np.int64)
     before, after = corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)

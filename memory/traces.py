@@ -24,7 +24,7 @@ def _name(actor: Actor, trace_id: UUID) -> str:
 def keep_trace(actor: Actor, trace_id: UUID, trace: Trace) -> None:
     """A search never fails because its trace cannot be kept."""
     try:
-        cache.set(_name(actor, trace_id), asdict(trace), KEPT_SECONDS)
+        cache.set(_name(actor, trace_id), trace, KEPT_SECONDS)
     except RedisError as error:
         log.warning("trace not kept", error=type(error).__name__)
 
@@ -32,10 +32,10 @@ def keep_trace(actor: Actor, trace_id: UUID, trace: Trace) -> None:
 def get_trace(actor: Actor, trace_id: UUID) -> dict[str, Any]:
     """Raises NotFound, also for another asker's trace and when the hour is over."""
     try:
-        trace: dict[str, Any] | None = cache.get(_name(actor, trace_id))
+        trace = cache.get(_name(actor, trace_id))
     except RedisError as error:
         log.warning("cache unavailable", error=type(error).__name__)
         trace = None
-    if trace is None:
+    if not isinstance(trace, Trace):
         raise NotFound
-    return trace
+    return asdict(trace)
