@@ -3,6 +3,7 @@
 Pure functions over frozen rows. The keys and their nesting are the specification's, letter for letter.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ SUMMARY_WORDS = 4
 # One in so many words of a list is kept for the newest memory.
 FRESH_SHARE = 4
 
+WORD = re.compile(r"\w+")
 Integers = npt.NDArray[np.int64]
 
 
@@ -63,9 +65,9 @@ def compose_index(
 
     `spans`: of the node's own entries (None), and of those below each child; without those that have none.
     Words are ranked by the number of recall files they occur in, then the newer ones first; but a quarter of each list
-    is kept for the newest memory, so that what was just added can be seen. Children without memories are left out.
+    is kept for the newest memory, so that what was just added can be seen. Children without entries are left out.
     """
-    full = [child for child in children if child.memory_count]
+    full = [child for child in children if child.id in spans]
     shown = sorted(full, key=lambda child: (-child.memory_count, child.name.casefold(), child.id))[:SUB_NODES]
     words = _Words(passages, [child.id for child in children])
     keywords = words.keywords.best(AGGREGATE_KEYWORDS)
@@ -108,7 +110,7 @@ def _few(phrases: Iterable[str]) -> list[str]:
     found: list[str] = []
     left = SUMMARY_WORDS
     for phrase in phrases:
-        left -= len(phrase.split())
+        left -= _length(phrase)
         if left < 0:
             break
         found.append(phrase)
@@ -130,7 +132,12 @@ def _stem(word: str) -> str:
 
 
 def _name(written: str) -> str | None:
-    return written.casefold() if len(written.split()) <= MOST_WORDS_IN_A_NAME else None
+    return written.casefold() if _length(written) <= MOST_WORDS_IN_A_NAME else None
+
+
+def _length(text: str) -> int:
+    """Its number of words, however one cuts them: "1.5" is two of them, and so is "& Sons"."""
+    return max(len(text.split()), len(WORD.findall(text)))
 
 
 class _Words:
@@ -194,9 +201,12 @@ class _Tally:
             return []
         files = self._files[rows]
         width = int(files.max()) + 1
-        pairs = np.unique(self._keys[rows] * width + files)
-        keys, firsts, counts = np.unique(pairs // width, return_index=True, return_counts=True)
-        newest = pairs[firsts + counts - 1] % width
+        pairs = np.sort(self._keys[rows] * width + files)
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        keys = pairs // width
+        firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+        counts = np.diff(firsts, append=len(keys))
+        keys, newest = keys[firsts], pairs[firsts + counts - 1] % width
         order = np.lexsort((keys, self._shuffle[keys], -newest, -counts))
         ranked, is_fresh = keys[order].tolist(), (newest[order] == width - 1).tolist()
         fresh = [key for key, new in zip(ranked, is_fresh, strict=True) if new][: most // FRESH_SHARE]

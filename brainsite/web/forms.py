@@ -14,6 +14,7 @@ from memory.edit import Changes
 from memory.types import Idempotency, Memory
 
 BOTH = "both"
+AUTO, EXHAUSTIVE = "auto", "exhaustive"
 LINE_BREAK = re.compile("\r\n?")
 
 
@@ -70,9 +71,11 @@ class CaptureForm(forms.Form):
     # `autocomplete`: a browser must not put an old page's id into a new one
     form_id = forms.UUIDField(widget=forms.HiddenInput(attrs={"autocomplete": "off"}))
 
-    def __init__(self, actor: Actor, data: Any = None) -> None:
+    def __init__(self, actor: Actor, data: Any = None, *, scope: str = "", node: str = "") -> None:
+        """scope, node: where to start from, as a link from a node's page says."""
         scopes = [str(brain.scope) for brain in actor.writable]
-        super().__init__(data, initial={"form_id": uuid4(), "scope": scopes[0] if scopes else ""})
+        first = scope if scope in scopes else next(iter(scopes), "")
+        super().__init__(data, initial={"form_id": uuid4(), "scope": first, "node": node})
         self.fields["scope"] = forms.ChoiceField(
             label="Who will see it",
             choices=[(scope, scope.capitalize()) for scope in scopes],
@@ -87,6 +90,8 @@ class CaptureForm(forms.Form):
 
 
 class SearchForm(forms.Form):
+    """`node`: only below this one (an id or a path). It is part of a page's address, as everything here."""
+
     q = forms.CharField(
         label="Search",
         required=False,
@@ -94,6 +99,8 @@ class SearchForm(forms.Form):
             attrs={"type": "search", "dir": "auto", "placeholder": "Ask in your own words", "enterkeyhint": "search"}
         ),
     )
+    node = forms.CharField(required=False, widget=forms.HiddenInput)
+    mode = forms.ChoiceField(choices=[(mode, mode) for mode in (AUTO, EXHAUSTIVE)], required=False)
 
     def __init__(self, actor: Actor, data: Any) -> None:
         super().__init__(data)
@@ -131,6 +138,10 @@ class EditForm(forms.Form):
         if "tags" in changed:
             changed["tags"] = tags_from(changed["tags"])
         return Changes(**changed) if changed else None
+
+
+class RenameForm(forms.Form):
+    name = forms.CharField(label="Name", widget=forms.TextInput(attrs={"dir": "auto", "autocomplete": "off"}))
 
 
 def show_refusal(form: forms.Form, error: BrainError) -> None:

@@ -9,7 +9,7 @@ from django.db.models.functions import Left
 from django.http import Http404
 
 from accounts.actor import Actor
-from memory.memories import Cursor, find_memory, list_memories, list_revisions
+from memory.memories import Cursor, Filters, find_memory, list_memories, list_revisions
 from memory.models import Message
 from memory.text import check_time
 from memory.types import Memory, MessageView
@@ -56,11 +56,15 @@ class MemoryPage:
         return self.messages[0].content if self.memory.kind == "thought" and self.messages else None
 
 
-def read_list(actor: Actor, *, scope: str, state: str = "live", after: str = "") -> ListPage:
-    """Newest first, from `after` on. Raises Http404 for what is no cursor, Invalid, Forbidden."""
+def read_list(actor: Actor, *, scope: str, state: str = "live", node: str = "", after: str = "") -> ListPage:
+    """Newest first, from `after` on; only below a node, when one is named.
+
+    Raises Http404 for what is no cursor, NotFound (node), Invalid, Forbidden.
+    """
     cursor = _cursor(after)
+    below = Filters(node=node or None)
     with actor.session():
-        memories = list_memories(actor, scope=scope, state=state, limit=LIST_PAGE + 1, after=cursor)
+        memories = list_memories(actor, scope=scope, state=state, filters=below, limit=LIST_PAGE + 1, after=cursor)
         openings = _openings(actor, [memory.id for memory in memories[:LIST_PAGE]])
     shown = tuple(memories[:LIST_PAGE])
     more = len(memories) > LIST_PAGE

@@ -7,7 +7,7 @@ error page. After a change the browser is sent on (303), so that reloading repea
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, cast
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.contrib.auth.views import LoginView, LogoutView, redirect_to_login
@@ -18,17 +18,29 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.actor import Actor
+from accounts.actor import Actor, Scope
 from accounts.errors import BrainError, Forbidden, NotFound, Stale
 from accounts.models import Organization, User
 from accounts.people import first_organization_of, person_actor
 from brainsite.web.cards import Card, HitCard, cards, hit_cards, name_of, names_of
-from brainsite.web.forms import CaptureForm, EditForm, SearchForm, SignInForm, show_refusal, tags_from
+from brainsite.web.forms import (
+    AUTO,
+    CaptureForm,
+    EditForm,
+    RenameForm,
+    SearchForm,
+    SignInForm,
+    show_refusal,
+    tags_from,
+)
+from brainsite.web.how import How, how_found
+from brainsite.web.places import NodePage, read_node, read_outlines
 from brainsite.web.reading import MemoryPage, read_list, read_memory
 from memory import erase
 from memory.capture import capture, check_editable
 from memory.edit import edit
-from memory.memories import find_memory
+from memory.memories import Filters, find_memory
+from memory.nodes import rename_node
 from memory.recall import recall
 from memory.types import Memory, Recall
 
@@ -90,7 +102,8 @@ def _signed_out(request: HttpRequest) -> HttpResponse:
 def home(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Keep a thought; find memories, or leaf through the newest."""
     if request.method != "POST":
-        return _home(request, actor, CaptureForm(actor))
+        given = request.GET
+        return _home(request, actor, CaptureForm(actor, scope=given.get("as", ""), node=given.get("into", "")))
     form = CaptureForm(actor, request.POST)
     if form.is_valid():
         typed = form.cleaned_data
@@ -118,15 +131,25 @@ def _home(request: HttpRequest, actor: Actor, composer: CaptureForm, *, status: 
     newest: tuple[Card, ...] = ()
     hits: tuple[HitCard, ...] = ()
     answer: Recall | None = None
+    how: How | None = None
     next_page = ""
     if search.is_valid():
-        query, scope = search.cleaned_data["q"], search.cleaned_data["scope"] or search.default_scope
+        asked = search.cleaned_data
+        query, scope, node = asked["q"], asked["scope"] or search.default_scope, asked["node"]
         try:
             if query:
-                answer = recall(actor, query, scope=scope)
+                answer = recall(
+                    actor,
+                    query,
+                    scope=scope,
+                    mode=asked["mode"] or AUTO,
+                    filters=Filters(node=node or None),
+                    session=_recall_session(request),
+                )
                 hits = hit_cards(actor, query, answer)
-            else:
-                page = read_list(actor, scope=scope, after=request.GET.get("after", ""))
+                how = how_found(actor, answer)
+            if not query or (node and not hits):
+                page = read_list(actor, scope=scope, node=node, after=request.GET.get("after", ""))
                 newest, next_page = cards(actor, page), page.next
         except BrainError as error:
             show_refusal(search, error)
@@ -138,12 +161,63 @@ def _home(request: HttpRequest, actor: Actor, composer: CaptureForm, *, status: 
         "organization": Organization.objects.get(id=cast(UUID, actor.organization_id)),
         "answer": answer,
         "hits": hits,
-        "milliseconds": sum(answer.trace.stages_ms.values()) if answer else 0,
+        "how": how,
         "newest": newest,
         "next": next_page,
         "after": request.GET.get("after", ""),
     }
     return render(request, "web/home.html", context, status=400 if search.errors else status)
+
+
+def _recall_session(request: HttpRequest) -> str:
+    """One for each sign-in, so that what was just discussed stays warm."""
+    return str(request.session.setdefault("recall_session", str(uuid4())))
+
+
+@require_safe
+@for_person
+def tree_page(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """The outline of the person's brains."""
+    return render(request, "web/tree.html", {"outlines": read_outlines(actor)})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@for_person
+def node_page(request: HttpRequest, actor: Actor, node_id: UUID) -> HttpResponse:
+    """One node: what lies in it, what its index knows; and, for whoever may change the tree, a form for its name."""
+    page = read_node(actor, node_id, after=request.GET.get("after", ""))
+    if request.method != "POST":
+        return _node(request, actor, page, RenameForm(initial={"name": page.node.name}))
+    form = RenameForm(request.POST)
+    if not form.is_valid():
+        return _node(request, actor, page, form, status=400)
+    try:
+        node = rename_node(actor, node_id, form.cleaned_data["name"])
+    except BrainError as error:
+        if isinstance(error, NotFound | Forbidden) or not _may_rename(actor, page):
+            raise
+        show_refusal(form, error)
+        return _node(request, actor, page, form, status=400)
+    messages.success(request, "This is its name." if node.name == page.node.name else f"Renamed to {node.name}.")
+    return SeeOther(reverse("node", args=[node.id]))
+
+
+def _node(request: HttpRequest, actor: Actor, page: NodePage, form: RenameForm, *, status: int = 200) -> HttpResponse:
+    context = {
+        "page": page,
+        "node": page.node,
+        "cards": cards(actor, page.memories),
+        "after": request.GET.get("after", ""),
+        "form": form if _may_rename(actor, page) else None,
+        "may_keep": any(brain.id == page.node.brain_id for brain in actor.writable),
+    }
+    return render(request, "web/node.html", context, status=status)
+
+
+def _may_rename(actor: Actor, page: NodePage) -> bool:
+    """Whom the verb would let; the Inbox keeps its name."""
+    is_writer = any(brain.id == page.node.brain_id for brain in actor.writable)
+    return is_writer and not page.is_inbox and (page.node.scope == Scope.PERSONAL or actor.curates)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

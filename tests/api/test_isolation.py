@@ -94,7 +94,20 @@ def test_a_foreign_node_in_a_body_or_a_filter_is_an_unknown_one(ann: Api, bob: A
 def test_no_door_of_others_shows_a_personal_word(ann: Api, bob: Api, eve: Api, agent: Callable[[str], Api]) -> None:
     ids_of(ann)
     others = (bob, eve, agent("agent"), agent("context"), agent("intent"))
-    reads = ("thoughts/", "recall-files/", "nodes/", "relationships/", "graph/", "timeline/", "stats/", "jobs/", "imports/", "trash/", "brains/", "me/")
+    reads = (
+        "thoughts/",
+        "recall-files/",
+        "nodes/",
+        "relationships/",
+        "graph/",
+        "timeline/",
+        "stats/",
+        "jobs/",
+        "imports/",
+        "trash/",
+        "brains/",
+        "me/",
+    )
     for other in others:
         for path in (*reads, "thoughts/?scope=corporate", "thoughts/?tag=canary", "recall-files/?scope=corporate"):
             assert b"anary" not in other.get(path).raw

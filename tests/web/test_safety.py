@@ -16,6 +16,7 @@ from brainsite.web.urls import urlpatterns
 from memory.capture import capture, capture_files
 from memory.erase import trash
 from memory.memories import list_memories
+from memory.nodes import rename_node
 from memory.types import NewMessage, NewRecallFile
 from tests.cast import PASSWORD, Cast
 from tests.web.conftest import Browser, keep
@@ -104,7 +105,7 @@ def test_no_form_of_another_site_gets_through(cast: Cast) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(cast.ann.user)
 
-    for path in ("/", f"/m/{UNKNOWN}/", f"/m/{UNKNOWN}/delete/", f"/trash/{UNKNOWN}/restore/"):
+    for path in ("/", f"/m/{UNKNOWN}/", f"/n/{UNKNOWN}/", f"/m/{UNKNOWN}/delete/", f"/trash/{UNKNOWN}/restore/"):
         answer = client.post(path, {"content": "forged", "scope": "personal"})
         shown = page(answer, status=403)
         assert shown.one("h1").text == "This form has expired"
@@ -149,7 +150,8 @@ def shelf(cast: Cast, words: str) -> dict[str, str]:
     talk = capture_files(mine, scope="personal", files=[new])[0].memory
     trash(mine, str(deleted.id))
     User.objects.filter(id=cast.ann.user.id).update(name=words)
-    return {"home": "/", "thought": f"/m/{thought.id}/", "talk": f"/m/{talk.id}/", "trash": "/trash/"}
+    node = f"/n/{thought.node.id}/"
+    return {"home": "/", "node": node, "thought": f"/m/{thought.id}/", "talk": f"/m/{talk.id}/", "trash": "/trash/"}
 
 
 def scripted(shown: Page) -> list[str]:
@@ -168,10 +170,31 @@ def test_hostile_words_are_shown_not_obeyed(cast: Cast, ann: Client) -> None:
         hostile = {name: page(ann.get(path)) for name, path in shelf(cast, words).items()}
         assert hostile["thought"].structure == harmless["thought"].structure, words
         assert hostile["talk"].structure == harmless["talk"].structure, words
+        assert hostile["node"].structure == harmless["node"].structure, words
         for shown in hostile.values():
             assert words in shown.words
             assert escape(words) in shown.html
             assert scripted(shown) == [], words
+
+
+def test_hostile_names_are_shown_not_obeyed(cast: Cast, ann: Client) -> None:
+    """Of a node: in the tree, on its page, in its index file, in a search and in the form for another name."""
+    nodes = {
+        place: capture(cast.ann.actor, content=f"word {place}", tags=[place], node=f"{place}/Below").memory.node.id
+        for place in {"".join(c for c in words.replace("/", "∕") if c.isprintable()) for words in HOSTILE}
+    }
+    tree = page(ann.get("/tree/"))
+
+    assert scripted(tree) == []
+    for place, node_id in nodes.items():
+        rename_node(cast.ann.actor, node_id, f"Now {place}"[:80])
+        pages = [ann.get(f"/n/{node_id}/"), ann.get("/", {"q": "word", "node": place})]
+        refused = page(ann.post(f"/n/{node_id}/", {"name": f"{place}/"}), status=400)
+        shown = [page(answer) for answer in pages]
+        assert place in tree.text
+        assert [scripted(each) for each in (*shown, refused)] == [[], [], []], place
+        assert all(escape(place) in each.html for each in (*shown, refused)), place
+        assert refused.value("name") == f"{place}/"
 
 
 def test_a_hostile_question_is_shown_not_obeyed(cast: Cast, ann: Client) -> None:
@@ -194,6 +217,10 @@ def every_page(cast: Cast, ann: Client) -> dict[str, Any]:
         "home": ann.get("/"),
         "search": ann.get("/?q=thought"),
         "memory": ann.get(f"/m/{memory.id}/"),
+        "everything": ann.get("/?q=thought&mode=exhaustive"),
+        "tree": ann.get("/tree/"),
+        "node": ann.get(f"/n/{memory.node.id}/"),
+        "not renamed": ann.post(f"/n/{memory.node.id}/", {"name": ""}),
         "trash": ann.get("/trash/"),
         "refused": keep(ann, ""),
         "not found": ann.get("/nowhere/"),
@@ -240,7 +267,7 @@ def test_every_page_is_whole(every_page: dict[str, Any]) -> None:
 
 
 def test_private_pages_stay_out_of_caches(every_page: dict[str, Any]) -> None:
-    for name in ("login", "home", "search", "memory", "trash", "refused", "signed out"):
+    for name in ("login", "home", "search", "memory", "tree", "node", "trash", "refused", "signed out"):
         assert "no-store" in every_page[name]["Cache-Control"]
 
 
