@@ -25,6 +25,7 @@ from graph.tree import find_or_make_node
 from memory.corpus_version import lock_brain
 from memory.embedding import current_model
 from memory.entries import move_entries
+from memory.indexes import refresh_indexes
 from memory.jobs import Claim, enqueue, jobs_waiting
 from memory.models import Job, RagEmbedding, RagEntry, RecallFile
 from memory.ranking import Floats
@@ -102,6 +103,13 @@ def file_brain(job: Claim) -> None:
                 targets=list(assigned),
                 data={"by": "rule", "entries": sum(map(len, assigned.values()))},
             )
+    _refresh(job, list(assigned))
+
+
+def _refresh(job: Claim, node_ids: Sequence[UUID]) -> None:
+    """So that the first who reads these nodes' index files need not compute them."""
+    with job.actor.session() as actor:
+        refresh_indexes(actor, job.brain, node_ids)
 
 
 def _waiting(actor: Actor, brain: BrainRef) -> set[UUID]:

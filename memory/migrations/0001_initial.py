@@ -232,6 +232,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='recallfile',
+            index=models.Index(fields=['brain', 'state', '-occurred_at', '-id'], name='memory_recallfile_timeline'),
+        ),
+        migrations.AddIndex(
+            model_name='recallfile',
             index=models.Index(condition=models.Q(('embedding_state', 'pending')), fields=['brain'], name='memory_recallfile_pending'),
         ),
         migrations.AddConstraint(

@@ -93,6 +93,8 @@ class RecallFile(TenantModel):
         indexes = [
             # newest first, of one kind or of all (thoughts/, recall-files/, the web's stream)
             models.Index(fields=["brain", "state", "-created_at", "-id"], name="memory_recallfile_newest"),
+            # days, newest first (timeline/)
+            models.Index(fields=["brain", "state", "-occurred_at", "-id"], name="memory_recallfile_timeline"),
             # what still has to be embedded (stats/)
             models.Index(
                 fields=["brain"], name="memory_recallfile_pending", condition=models.Q(embedding_state="pending")
