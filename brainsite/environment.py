@@ -25,6 +25,11 @@ def default_data_dir() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "brain"
 
 
+def default_model_dir() -> Path:
+    """Where the set-up puts the embedding model."""
+    return CHECKOUT / ".venv" / "models" / "bge-small-en-v1.5-int8"
+
+
 def data_dir_from(environ: dict[str, str] | os._Environ[str]) -> Path:
     return Path(environ.get("BRAIN_DATA_DIR") or default_data_dir()).expanduser().absolute()
 
@@ -61,7 +66,7 @@ class Environment(BaseSettings):
 
     # where things are
     brain_data_dir: Path = Field(default_factory=lambda: data_dir_from(os.environ))
-    brain_model_dir: Path | None = None  # default: <data folder of the checkout's user>/models, see model_dir
+    brain_model_dir: Path | None = None
     brain_host: str = "127.0.0.1"
     brain_port: int = Field(default=8000, ge=1, le=65535)
     brain_public_url: str | None = None
@@ -100,7 +105,7 @@ class Environment(BaseSettings):
 
     @property
     def model_dir(self) -> Path:
-        return self.brain_model_dir or CHECKOUT / ".venv" / "models" / "bge-small-en-v1.5-int8"
+        return self.brain_model_dir or default_model_dir()
 
     @property
     def public_url(self) -> str:

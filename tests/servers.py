@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from accounts.roles import Passwords, prepare_cluster
+from brainsite.environment import default_model_dir
 from brainsite.supervisor.postgres import EmbeddedPostgres
 from brainsite.supervisor.valkey import EmbeddedValkey
 
@@ -18,7 +19,7 @@ STARTED = "BRAIN_TEST_SERVERS"
 
 
 def start_servers() -> None:
-    for name in [name for name in os.environ if name.startswith("BRAIN_") and name != "BRAIN_MODEL_DIR"]:
+    for name in [name for name in os.environ if name.startswith("BRAIN_")]:
         del os.environ[name]  # the tests depend on nothing that a developer has set
     folder = Path(tempfile.mkdtemp(prefix="brain-tests-"))
     passwords = Passwords(*(secrets.token_hex(8) for _ in range(4)))
@@ -40,6 +41,7 @@ def start_servers() -> None:
         "DATABASE_URL": f"postgresql://127.0.0.1:{postgres.port}/brain",
         "REDIS_URL": valkey.url,
         "BRAIN_DATA_DIR": str(folder / "data"),
+        "BRAIN_MODEL_DIR": str(default_model_dir()),
         "BRAIN_APP_PASSWORD": passwords.app,
         "BRAIN_AGENT_PASSWORD": passwords.agent,
         "BRAIN_MIGRATOR_PASSWORD": passwords.migrator,
