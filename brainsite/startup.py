@@ -18,7 +18,7 @@ def refuse_if_unsafe() -> None:
     causes = [f"{alias}: {cause}" for alias in ("default", "agent") for cause in unsafe_login(alias)]
     connections.close_all()
     if causes:
-        stop("\n  ".join(["the database login is not safe.", *causes]))
+        stop("\n  ".join(["the database is not prepared, or its login is not safe.", *causes]))
 
 
 def stop(cause: str) -> None:

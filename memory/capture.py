@@ -23,15 +23,14 @@ from accounts.operations import record
 from graph.tree import find_or_make_node, inbox
 from memory.corpus_version import lock_brain
 from memory.entries import PreparedEntry, add_entries, entry_row, prepare_entry
-from memory.jobs import enqueue
-from memory.memories import find_memory, load_memories
+from memory.jobs import PRIORITY_IMPORTED, enqueue
+from memory.memories import TAGS, find_memory, load_memories
 from memory.models import IdempotencyKey, Job, Message, RagEntry, RecallFile
 from memory.models.recall_files import TAG_CHARACTERS
 from memory.text import check_content, check_json, check_text, check_time
 from memory.types import Captured, Idempotency, Memory, NewMessage, NewRecallFile
 
 MESSAGES = 20_000
-TAGS = 100
 SOURCE_KEY_CHARACTERS = 300
 TITLE_CHARACTERS = 500
 SPEAKER_CHARACTERS = 200
@@ -232,7 +231,9 @@ def _store(
     RecallFile.objects.writable_by(actor).bulk_create(created.values())
     Message.objects.writable_by(actor).bulk_create(messages, batch_size=1_000)
     add_entries(actor, brain, entries)
-    enqueue(actor, brain, Job.Kind.EMBED, created)
+    imported = [row.id for row in created.values() if row.trust == RecallFile.Trust.IMPORTED]
+    enqueue(actor, brain, Job.Kind.EMBED, created.keys() - set(imported))
+    enqueue(actor, brain, Job.Kind.EMBED, imported, priority=PRIORITY_IMPORTED)
     record(actor, brain, "capture", target_kind="recall_file", targets=list(created))
     remember(actor, brain, idempotency, [r if isinstance(r, UUID) else None for r in results])
     loaded = load_memories(actor, [result for result in results if isinstance(result, UUID)])

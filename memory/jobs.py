@@ -24,7 +24,8 @@ MAX_ATTEMPTS = 5
 POSTPONED = timedelta(seconds=20)
 BACKOFF_SECONDS = 2.0
 ERROR_CHARACTERS = 500
-PRIORITY = {Job.Kind.EMBED: 30, Job.Kind.FILE: 40, Job.Kind.IMPORT: 50, Job.Kind.PURGE: 80}
+PRIORITY = {Job.Kind.EMBED: 30, Job.Kind.IMPORT: 40, Job.Kind.FILE: 50, Job.Kind.PURGE: 80}
+PRIORITY_IMPORTED = 60  # vectors of an import: after a capture's, after the next import's words
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ def enqueue(
     kind: str,
     subjects: Iterable[UUID],
     *,
+    priority: int | None = None,
     run_after: datetime | None = None,
     arguments: dict[str, Any] | None = None,
 ) -> None:
@@ -64,7 +66,7 @@ def enqueue(
             scope=brain.scope,
             kind=kind,
             subject_id=subject,
-            priority=PRIORITY[Job.Kind(kind)],
+            priority=priority or PRIORITY[Job.Kind(kind)],
             run_after=run_after or Now(),
             requested_by=actor.principal_id,
             arguments=arguments or {},

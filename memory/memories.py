@@ -9,12 +9,13 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts.actor import Actor, BrainRef, Scope
-from accounts.errors import Invalid, NotFound
+from accounts.errors import Invalid, NotFound, TooLarge
 from graph.tree import NodePath, as_uuid, find_node, paths, subtree
 from memory.models import Message, RecallFile, Revision
 from memory.types import Memory, MessageView
 
 PAGE_MOST = 100
+TAGS = 100  # of one memory, and of one filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Filters:
     until: datetime | None = None
 
     def check(self) -> None:
+        if len(self.tags) > TAGS:
+            raise TooLarge(f"At most {TAGS} tags.", field="tags")
         if self.category is not None and self.category not in RecallFile.Category.values:
             raise Invalid(f"Must be one of {', '.join(RecallFile.Category.values)}.", field="category")
         if self.since and self.until and self.since > self.until:

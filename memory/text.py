@@ -9,6 +9,7 @@ from accounts.errors import Invalid, TooLarge
 
 CONTENT_CHARACTERS = 2_000_000
 SURROGATE = re.compile("[\ud800-\udfff]")
+BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")  # fillers and the empty Braille cell
 BLANK = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def check_text(text: str, field: str, *, most: int, blank: bool = False) -> str:
 
 def is_visible(text: str) -> bool:
     """Whether any character is more than white space, a control or a zero-width one."""
-    return any(unicodedata.category(character) not in BLANK for character in text)
+    return any(unicodedata.category(c) not in BLANK and c not in BLANK_LETTERS for c in text)
 
 
 def check_content(text: str, field: str = "content") -> str:

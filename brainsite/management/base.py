@@ -1,6 +1,7 @@
 """What the commands of people share: for whom they act, and how refusals are shown."""
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -30,6 +31,10 @@ class PersonCommand(BaseCommand):
             self.run(self.actor(options["as_email"]), **options)
         except BrainError as error:
             raise CommandError(f"{error.field}: {error.message}" if error.field else error.message) from error
+        except KeyboardInterrupt:
+            raise CommandError("Stopped. What was kept is kept; run it again to go on.", returncode=130) from None
+        except BrokenPipeError:  # `… | head` has read enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OperationalError as error:
             raise CommandError("The database does not answer. Start Brain with `make run`.") from error
 

@@ -87,6 +87,7 @@ def test_text_is_kept_byte_for_byte(cast: Cast, text: str) -> None:
         ({"content": ""}, Invalid, "content"),
         ({"content": " \t\n"}, Invalid, "content"),
         ({"content": "\u200b\u200d\ufeff"}, Invalid, "content"),
+        ({"content": "\u3164 \u2800"}, Invalid, "content"),
         ({"content": "a\0b"}, Invalid, "content"),
         ({"content": "a\ud800b"}, Invalid, "content"),
         ({"content": "x" * 2_000_001}, TooLarge, "content"),

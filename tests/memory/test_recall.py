@@ -142,6 +142,7 @@ def test_search_is_narrowed_by_every_filter(cast: Cast) -> None:
         ({"mode": "psychic"}, Invalid, "mode"),
         ({"max_tokens": 0}, Invalid, "max_tokens"),
         ({"filters": Filters(category="poem")}, Invalid, "category"),
+        ({"filters": Filters(tags=("x",) * 101)}, TooLarge, "tags"),
     ],
 )
 def test_bad_questions_name_their_field(
