@@ -45,6 +45,11 @@ DOOR_ROLES = {
 }
 
 
+# A job's commit need not wait for the disk: what a crash takes away (in order, the last first) is the end of the work,
+# and a job that is not marked as done is done again.
+NOT_WAITING = "; SET LOCAL synchronous_commit=off"
+
+
 @dataclass(frozen=True, slots=True)
 class BrainRef:
     id: UUID
@@ -117,7 +122,7 @@ class Actor:
             _send(
                 connection,
                 f"SET LOCAL ROLE {self.role}; SET LOCAL brain.readable={literal_ids(self.readable)}; "
-                f"SET LOCAL brain.writable={literal_ids(self.writable)}",
+                f"SET LOCAL brain.writable={literal_ids(self.writable)}{NOT_WAITING if self.door is Door.JOB else ''}",
             )
             connection.brain_actor = self  # type: ignore[attr-defined]
             try:

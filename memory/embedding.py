@@ -83,13 +83,12 @@ def embed_recall_file(job: Claim) -> None:
     """
     model = current_model()
     entry_ids, missing = _missing_pieces(job, model)
-    for start in range(0, len(missing), BATCH_PIECES):
-        batch = missing[start : start + BATCH_PIECES]
+    batches = [missing[start : start + BATCH_PIECES] for start in range(0, len(missing), BATCH_PIECES)] or [[]]
+    for number, batch in enumerate(batches, 1):
         vectors = embedder().embed([piece.text for piece in batch])
-        _write(job, model, batch, vectors)
-        if start and not keep(job, {"done": start + len(batch), "total": len(missing)}):
+        _write(job, model, batch, vectors, done=entry_ids if number == len(batches) else None)
+        if number < len(batches) and not keep(job, {"done": number * BATCH_PIECES, "total": len(missing)}):
             return  # another worker has it now
-    _mark_embedded(job, entry_ids)
 
 
 def _missing_pieces(job: Claim, model: Model) -> tuple[set[UUID], list[_Piece]]:
@@ -119,11 +118,12 @@ def _missing_pieces(job: Claim, model: Model) -> tuple[set[UUID], list[_Piece]]:
     return {row[0] for row in rows}, found
 
 
-def _write(job: Claim, model: Model, batch: list[_Piece], vectors: Vectors) -> None:
+def _write(job: Claim, model: Model, batch: list[_Piece], vectors: Vectors, *, done: set[UUID] | None) -> None:
+    """Store a batch. After the last one, `done` holds the ids of all entries that now have their vectors."""
     brain = job.brain
     with job.actor.session() as actor:
         revision = lock_brain(actor, brain)
-        entries = RagEntry.objects.writable_by(actor).filter(brain_id=brain.id, id__in={p.entry_id for p in batch})
+        entries = RagEntry.objects.writable_by(actor).filter(brain_id=brain.id, recall_file_id=job.subject_id)
         nodes = dict(entries.values_list("id", "node_id"))  # some may be gone or moved since
         rows = [
             RagEmbedding(
@@ -139,16 +139,11 @@ def _write(job: Claim, model: Model, batch: list[_Piece], vectors: Vectors) -> N
             if piece.entry_id in nodes
         ]
         RagEmbedding.objects.writable_by(actor).bulk_create(rows, ignore_conflicts=True)
-        entries.update(revision=revision)
-
-
-def _mark_embedded(job: Claim, entry_ids: set[UUID]) -> None:
-    """Unless messages came meanwhile: those have a job of their own."""
-    with job.actor.session() as actor:
-        lock_brain(actor, job.brain)
-        entries = RagEntry.objects.visible_to(actor).filter(brain_id=job.brain.id, recall_file_id=job.subject_id)
-        if entries.filter(node_id=inbox_id(job.brain.id)).exists():
-            enqueue(actor, job.brain, Job.Kind.FILE, [job.brain.id], run_after=timezone.now())
-        if set(entries.values_list("id", flat=True)) == entry_ids:
-            files = RecallFile.objects.writable_by(actor).filter(brain_id=job.brain.id, id=job.subject_id)
+        entries.filter(id__in={row.entry_id for row in rows}).update(revision=revision)
+        if done is None:
+            return
+        if inbox_id(brain.id) in nodes.values():
+            enqueue(actor, brain, Job.Kind.FILE, [brain.id], run_after=timezone.now())
+        if nodes.keys() == done:  # messages that came meanwhile have a job of their own
+            files = RecallFile.objects.writable_by(actor).filter(brain_id=brain.id, id=job.subject_id)
             files.update(embedding_state=RecallFile.EmbeddingState.EMBEDDED)

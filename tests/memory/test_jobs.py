@@ -152,8 +152,8 @@ def test_messages_that_arrive_during_the_work_are_embedded_by_their_own_job(cast
     job = claimed()
     entry_ids, missing = embedding._missing_pieces(job, embedding.current_model())
     append_messages(actor, str(memory.id), [NewMessage("user", "c")])
-    embedding._write(job, embedding.current_model(), missing, embedding.embedder().embed([p.text for p in missing]))
-    embedding._mark_embedded(job, entry_ids)
+    vectors = embedding.embedder().embed([piece.text for piece in missing])
+    embedding._write(job, embedding.current_model(), missing, vectors, done=entry_ids)
     finish(job)
     assert get_memory(actor, str(memory.id)).embedding_state == "pending"
     assert work_jobs(QUIET) == 2
