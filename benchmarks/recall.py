@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainsite.settings")
 
@@ -33,9 +34,9 @@ from accounts.people import create_organization, ensure_person, person_actor
 from benchmarks.data import Question, read_questions, sha256
 from graph.models import inbox_id
 from memory import embedding
-from memory.models import RagEntry, RecallFile
+from memory.models import Message, RagEntry, RecallFile
 from memory.recall import recall
-from memory.types import Hit, Tokens, Trace
+from memory.types import Hit, Recall, Tokens, Trace
 
 KS = (1, 3, 5, 10, 20)
 SETS = {"locomo": "turn", "beam100k": "turn", "lifebench": "session", "longmemeval": "session"}
@@ -95,8 +96,8 @@ def actors_of(organization: str) -> dict[str, Actor]:
 
 def ask(
     actor: Actor, question: Question, unit: str, places: dict[str, tuple[str, str]], mode: str
-) -> tuple[list[str], Trace, float]:
-    """Units in rank order, the trace, and processor milliseconds without the question's embedding."""
+) -> tuple[list[str], Recall, float]:
+    """Units in rank order, the answer, and processor milliseconds without the question's embedding."""
     embedding.embedder().embed_query(question.text)  # remembered: the next call costs nothing
     before = time.process_time()
     answer = recall(
@@ -111,7 +112,7 @@ def ask(
     )
     spent = (time.process_time() - before) * 1_000
     units = [unit_of(hit, unit, places) for hit in answer.hits]
-    return list(dict.fromkeys(units)), answer.trace, spent
+    return list(dict.fromkeys(units)), answer, spent
 
 
 def unit_of(hit: Hit, unit: str, places: dict[str, tuple[str, str]]) -> str:
@@ -127,6 +128,21 @@ def places_of(actors: dict[str, Actor]) -> dict[str, tuple[str, str]]:
         with actor.session():
             for row_id, metadata in RecallFile.objects.visible_to(actor).values_list("id", "metadata"):
                 found[row_id.hex] = (str(metadata["conversation"]), str(metadata["session"]))
+    return found
+
+
+def nodes_of(actors: dict[str, Actor], places: dict[str, tuple[str, str]], unit: str) -> dict[str, set[UUID]]:
+    """Unit → the nodes that hold its entries."""
+    found: dict[str, set[UUID]] = {}
+    for actor in actors.values():
+        with actor.session():
+            nodes = dict(RagEntry.objects.visible_to(actor).values_list("id", "node_id"))
+            for message_id, file_id, details in Message.objects.visible_to(actor).values_list(
+                "id", "recall_file_id", "details"
+            ):
+                conversation, session = places[file_id.hex]
+                name = details["id"] if unit == "turn" else session
+                found.setdefault(f"{conversation}/{name}", set()).add(nodes[message_id])
     return found
 
 
@@ -165,7 +181,10 @@ def run(data: Path, name: str, *, pooled: bool, every: int) -> dict[str, Any]:
     questions = read_questions(folder / "questions.jsonl", unit=unit)[::every]
     remember_query_vectors()
     places = places_of(actors)
-    modes = {mode: ask_all(mode, actors, questions, unit, places, pooled=pooled) for mode in ("auto", "exhaustive")}
+    nodes = nodes_of(actors, places, unit)
+    modes = {
+        mode: ask_all(mode, actors, questions, unit, places, nodes, pooled=pooled) for mode in ("auto", "exhaustive")
+    }
     return {
         "set": name + (" pooled" if pooled else ""),
         "unit": unit,
@@ -185,18 +204,22 @@ def ask_all(
     questions: Sequence[Question],
     unit: str,
     places: dict[str, tuple[str, str]],
+    nodes: dict[str, set[UUID]],
     *,
     pooled: bool,
 ) -> dict[str, Any]:
     ranked: list[list[str]] = []
     traces: list[Trace] = []
+    hits: list[bool] = []
     spent: list[float] = []
     backend = backend_seconds()
     for question in questions:
         actor = actors[POOL.partition("@")[0] if pooled else question.conversation.lower()]
-        units, trace, processor = ask(actor, question, unit, places, mode)
+        units, answer, processor = ask(actor, question, unit, places, mode)
         ranked.append(units)
-        traces.append(trace)
+        traces.append(answer.trace)
+        warm = {node.node.id for node in answer.warmed}
+        hits += [bool(warm & nodes[each]) for each in question.evidence if each in nodes]
         spent.append(processor)
     after = backend_seconds()
     by_category: dict[str, Any] = {}
@@ -207,6 +230,7 @@ def ask_all(
     return {
         "all": asdict(score(ranked, questions)),
         "by_category": by_category,
+        "routing_hit_rate": round(mean(hits), 4) if mode == "auto" else None,
         "entries_read_share": round(mean(t.entries_read / max(t.entries_total, 1) for t in traces), 4),
         "tokens": {
             name: round(median(getattr(t.tokens, name) for t in traces)) for name in Tokens.__dataclass_fields__
@@ -257,7 +281,8 @@ def print_report(report: dict[str, Any]) -> None:
             cells = "".join(f"{row[f'{kind}_at'][k]:>10.3f}" for kind in ("any", "all", "share") for k in (5, 10))
             print(f"{label[:28]:28}{row['n']:>6}{cells}{row['mrr']:>8.3f}")
         stages = ", ".join(f"{name} {value}" for name, value in found["wall_ms_median"].items())
-        print(f"{found['entries_read_share']:.1%} of the entries read; tokens (median) {found['tokens']}")
+        rate = f", the evidence's node was warmed for {found['routing_hit_rate']:.1%}" if mode == "auto" else ""
+        print(f"{found['entries_read_share']:.1%} of the entries read{rate}; tokens (median) {found['tokens']}")
         print(
             f"processor ms without the question's embedding: {found['processor_ms_mean']} mean, "
             f"{found['processor_ms_median']} median; its Postgres backend {found['backend_processor_ms_mean']} mean"

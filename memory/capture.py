@@ -25,7 +25,7 @@ from memory.corpus_version import lock_brain
 from memory.entries import PreparedEntry, add_entries, entry_row, prepare_entry
 from memory.jobs import PRIORITY_IMPORTED, enqueue
 from memory.memories import TAGS, find_memory, load_memories
-from memory.models import IdempotencyKey, Job, Message, RagEntry, RecallFile
+from memory.models import FiledBy, IdempotencyKey, Job, Message, RagEntry, RecallFile
 from memory.models.recall_files import TAG_CHARACTERS
 from memory.text import check_content, check_json, check_text, check_time
 from memory.types import Captured, Idempotency, Memory, NewMessage, NewRecallFile
@@ -223,8 +223,7 @@ def _store(
         created[row.id] = row
         texts = _messages(brain, row, prepared, at=0)
         messages += texts
-        by = RagEntry.FiledBy.NOBODY if prepared.new.node is None else RagEntry.FiledBy.PERSON
-        entries += _entry_rows(brain, row, prepared, texts, revision, by)
+        entries += _entry_rows(brain, row, prepared, texts, revision)
         if key is not None:
             by_source_key[key] = _Known(row, [message.content for message in texts])
         results.append(row.id)
@@ -283,7 +282,7 @@ def _append(actor: Actor, brain: BrainRef, row: RecallFile, prepared: Prepared, 
     prepared = replace(prepared, entries=entries)
     messages = _messages(brain, row, prepared, at=at)
     Message.objects.writable_by(actor).bulk_create(messages, batch_size=1_000)
-    add_entries(actor, brain, _entry_rows(brain, row, prepared, messages, revision, _filed_by(actor, row)))
+    add_entries(actor, brain, _entry_rows(brain, row, prepared, messages, revision))
     RecallFile.objects.writable_by(actor).filter(brain_id=brain.id, id=row.id).update(
         message_count=at + len(entries),
         revision=F("revision") + 1,
@@ -292,13 +291,6 @@ def _append(actor: Actor, brain: BrainRef, row: RecallFile, prepared: Prepared, 
     )
     row.message_count = at + len(entries)
     enqueue(actor, brain, Job.Kind.EMBED, [row.id])
-
-
-def _filed_by(actor: Actor, row: RecallFile) -> str:
-    """Messages that are appended go where the recall file is, by whoever put it there."""
-    entries = RagEntry.objects.writable_by(actor).filter(brain_id=row.brain_id, recall_file_id=row.id)
-    found = entries.filter(node_id=row.node_id).values_list("filed_by", flat=True).first()
-    return found or RagEntry.FiledBy.NOBODY
 
 
 def _node_for(actor: Actor, brain: BrainRef, new: NewRecallFile) -> UUID:
@@ -325,6 +317,7 @@ def _recall_file(actor: Actor, brain: BrainRef, prepared: Prepared, node_id: UUI
         contributed_by=actor.principal_id,
         trust=new.trust,
         source_key=new.source_key,
+        filed_by=FiledBy.NOBODY if new.node is None else FiledBy.PERSON,
         message_count=len(new.messages),
         occurred_at=prepared.occurred_at,
     )
@@ -349,14 +342,14 @@ def _messages(brain: BrainRef, row: RecallFile, prepared: Prepared, *, at: int) 
 
 
 def _entry_rows(
-    brain: BrainRef, row: RecallFile, prepared: Prepared, messages: Sequence[Message], revision: int, filed_by: str
+    brain: BrainRef, row: RecallFile, prepared: Prepared, messages: Sequence[Message], revision: int
 ) -> list[RagEntry]:
     return [
         entry_row(
             brain,
             entry,
             message_id=message.id,
-            filed_by=filed_by,
+            filed_by=row.filed_by,
             recall_file_id=row.id,
             node_id=row.node_id,
             revision=revision,

@@ -17,7 +17,7 @@ from memory.corpus_version import forget_old_removals, lock_brain
 from memory.entries import add_entries, entry_row, move_entries, prepare_entry, remove_entries
 from memory.jobs import enqueue
 from memory.memories import find_memory
-from memory.models import Job, Message, RagEntry, RecallFile, Revision
+from memory.models import FiledBy, Job, Message, RagEntry, RecallFile, Revision
 from memory.text import check_content, check_text
 from memory.types import Memory, NewMessage
 
@@ -65,8 +65,8 @@ def edit(actor: Actor, ref: str, changes: Changes, *, expected_revision: int | N
             node_id = find_or_make_node(actor, brain, changes.node)
             own_entries = list(entries.values_list("id", flat=True))
             before["node"] = str(row.node_id)
-            move_entries(actor, brain, own_entries, node_id, revision, filed_by=RagEntry.FiledBy.PERSON)
-            fields["filing_suggestion"] = None
+            move_entries(actor, brain, own_entries, node_id, revision, filed_by=FiledBy.PERSON)
+            fields |= {"filing_suggestion": None, "filed_by": FiledBy.PERSON}
             row.node_id = fields["node_id"] = node_id
         if message is not None and entry is not None:
             if row.kind != RecallFile.Kind.THOUGHT:
@@ -81,7 +81,7 @@ def edit(actor: Actor, ref: str, changes: Changes, *, expected_revision: int | N
                 edited_by=actor.principal_id,
             )
             Revision.objects.writable_by(actor).bulk_create([old])
-            filed_by = entries.values_list("filed_by", flat=True).first() or RagEntry.FiledBy.NOBODY
+            filed_by = FiledBy.PERSON if changes.node is not None else row.filed_by
             remove_entries(actor, brain, row.id, revision)
             forget_old_removals(actor, brain, revision)
             # a new id: vectors that are being made of the old words find no entry to go to

@@ -11,13 +11,12 @@ from accounts.actor import Actor, BrainRef
 from accounts.errors import Conflict, Stale
 from accounts.models import Operation, OperationPayload
 from accounts.operations import record
-from graph.models import inbox_id
 from memory.capture import check_editable
 from memory.corpus_version import forget_old_removals, lock_brain
 from memory.entries import add_entries, entry_row, prepare_entry, remove_entries
 from memory.jobs import Claim, enqueue
 from memory.memories import find_memory
-from memory.models import Job, Message, RagEntry, RecallFile, Revision
+from memory.models import Job, Message, RecallFile, Revision
 from memory.types import Memory, NewMessage
 
 GRACE = timedelta(days=30)
@@ -74,13 +73,12 @@ def restore(actor: Actor, ref: str) -> Memory:
             revision=F("revision") + 1,
             updated_at=Now(),
         )
-        in_inbox = memory.node.id == inbox_id(brain.id)
         back = [
             entry_row(
                 brain,
                 entry,
                 message_id=message.id,
-                filed_by=RagEntry.FiledBy.NOBODY if in_inbox else RagEntry.FiledBy.PERSON,
+                filed_by=memory.filed_by,
                 recall_file_id=memory.id,
                 node_id=memory.node.id,
                 revision=revision,

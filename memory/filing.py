@@ -27,7 +27,7 @@ from memory.embedding import current_model
 from memory.entries import move_entries
 from memory.indexes import refresh_indexes
 from memory.jobs import Claim, enqueue, jobs_waiting
-from memory.models import Job, RagEmbedding, RagEntry, RecallFile
+from memory.models import FiledBy, Job, RagEmbedding, RagEntry, RecallFile
 from memory.ranking import Floats
 
 SETTLE = timedelta(seconds=2)  # between two looks at an import whose vectors are still being made
@@ -87,7 +87,7 @@ def file_brain(job: Claim) -> None:
         waiting = _waiting(actor, job.brain)  # a person may have chosen meanwhile
         for node_id, entry_ids in assigned.items():
             still = [entry_id for entry_id in entry_ids if entry_id in waiting]
-            move_entries(actor, job.brain, still, node_id, revision, filed_by=RagEntry.FiledBy.RULE)
+            move_entries(actor, job.brain, still, node_id, revision, filed_by=FiledBy.RULE)
         touched = {run.recall_file_id for mine in (*joins.values(), *places.values()) for run in mine}
         _move_homes(actor, job.brain, touched)
         files = RecallFile.objects.writable_by(actor).filter(brain_id=job.brain.id)
@@ -114,7 +114,7 @@ def _refresh(job: Claim, node_ids: Sequence[UUID]) -> None:
 
 def _waiting(actor: Actor, brain: BrainRef) -> set[UUID]:
     entries = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, node_id=inbox_id(brain.id))
-    return set(entries.exclude(filed_by=RagEntry.FiledBy.PERSON).values_list("id", flat=True))
+    return set(entries.exclude(filed_by=FiledBy.PERSON).values_list("id", flat=True))
 
 
 def _unfiled_runs(actor: Actor, brain: BrainRef) -> list[UnfiledRun]:
@@ -122,7 +122,7 @@ def _unfiled_runs(actor: Actor, brain: BrainRef) -> list[UnfiledRun]:
     inbox, model = inbox_id(brain.id), current_model()
     with actor.session():
         entries = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, node_id=inbox)
-        entries = entries.filter(entry_kind=RagEntry.EntryKind.PASSAGE).exclude(filed_by=RagEntry.FiledBy.PERSON)
+        entries = entries.filter(entry_kind=RagEntry.EntryKind.PASSAGE).exclude(filed_by=FiledBy.PERSON)
         rows = list(
             entries.order_by("recall_file_id", "first_message").values_list(
                 "id", "recall_file_id", "first_message", "keywords", "entities", "speaker"
@@ -261,4 +261,4 @@ def _move_homes(actor: Actor, brain: BrainRef, recall_files: set[UUID]) -> None:
         homes.setdefault(max(nodes, key=lambda n: (nodes[n], n.int)), []).append(recall_file_id)
     files = RecallFile.objects.writable_by(actor).filter(brain_id=brain.id)
     for node_id, ids in homes.items():
-        files.filter(id__in=ids).update(node_id=node_id, filing_suggestion=None)
+        files.filter(id__in=ids).update(node_id=node_id, filed_by=FiledBy.RULE, filing_suggestion=None)

@@ -179,6 +179,8 @@ def _memory(row: RecallFile, nodes: dict[UUID, NodePath]) -> Memory:
         visibility=row.visibility,
         tags=tuple(row.tags),
         node=nodes[row.node_id],
+        filed_by=row.filed_by,
+        filing_suggestion=row.filing_suggestion,
         metadata=row.metadata,
         summary=row.summary,
         source=row.source,

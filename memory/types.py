@@ -71,6 +71,8 @@ class Memory:
     visibility: str
     tags: tuple[str, ...]
     node: NodePath
+    filed_by: str
+    filing_suggestion: Mapping[str, Any] | None
     metadata: Mapping[str, Any]
     summary: str
     source: str

@@ -64,6 +64,7 @@ class Migration(migrations.Migration):
                 ('source', models.CharField(blank=True, help_text='From the key or the door, never from a request.', max_length=100)),
                 ('trust', models.CharField(choices=[('human', 'Human'), ('agent', 'Agent'), ('imported', 'Imported')], default='human', max_length=16)),
                 ('contributed_by', models.UUIDField(blank=True, help_text='The person or agent who captured it.', null=True)),
+                ('filed_by', models.CharField(choices=[('nobody', 'Nobody'), ('rule', 'Rule'), ('person', 'Person')], default='nobody', max_length=16)),
                 ('filing_suggestion', models.JSONField(blank=True, help_text='While it waits: node_id and confidence.', null=True)),
                 ('workflow_context', models.JSONField(blank=True, null=True)),
                 ('source_key', models.CharField(blank=True, max_length=300, null=True)),

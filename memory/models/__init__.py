@@ -2,11 +2,12 @@
 
 from memory.models.entries import CorpusVersion, EmbeddingModel, RagEmbedding, RagEntry, RemovedEntry
 from memory.models.jobs import IdempotencyKey, Job, jobs_of_all_brains
-from memory.models.recall_files import Message, RecallFile, Revision
+from memory.models.recall_files import FiledBy, Message, RecallFile, Revision
 
 __all__ = [
     "CorpusVersion",
     "EmbeddingModel",
+    "FiledBy",
     "IdempotencyKey",
     "Job",
     "Message",

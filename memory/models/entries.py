@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from pgvector.django import HalfVectorField
 
 from accounts.tenant import TenantModel, tenant_link
+from memory.models.recall_files import FiledBy
 
 
 class RagEntry(TenantModel):
@@ -14,11 +15,6 @@ class RagEntry(TenantModel):
     class EntryKind(models.TextChoices):
         PASSAGE = "passage"
         SUMMARY = "summary"
-
-    class FiledBy(models.TextChoices):
-        NOBODY = "nobody"
-        RULE = "rule"
-        PERSON = "person"
 
     node = tenant_link("graph.Node")
     filed_by = models.CharField(max_length=16, choices=FiledBy.choices, default=FiledBy.NOBODY)

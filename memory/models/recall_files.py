@@ -9,6 +9,14 @@ from accounts.tenant import TenantModel, tenant_link
 TAG_CHARACTERS = 100
 
 
+class FiledBy(models.TextChoices):
+    """Who chose a node: nobody yet (Inbox), a rule of ours, or a person, whose choice no rule changes."""
+
+    NOBODY = "nobody"
+    RULE = "rule"
+    PERSON = "person"
+
+
 class RecallFile(TenantModel):
     """A conversation, a captured thought (a transcript of one message), a document or an agent's learning."""
 
@@ -63,6 +71,7 @@ class RecallFile(TenantModel):
     source = models.CharField(max_length=100, blank=True, help_text="From the key or the door, never from a request.")
     trust = models.CharField(max_length=16, choices=Trust.choices, default=Trust.HUMAN)
     contributed_by = models.UUIDField(null=True, blank=True, help_text="The person or agent who captured it.")
+    filed_by = models.CharField(max_length=16, choices=FiledBy.choices, default=FiledBy.NOBODY)
     filing_suggestion = models.JSONField(null=True, blank=True, help_text="While it waits: node_id and confidence.")
     workflow_context = models.JSONField(null=True, blank=True)
     source_key = models.CharField(max_length=300, null=True, blank=True)  # noqa: DJ001  (NULL: no key, many of them)

@@ -57,6 +57,8 @@ def row(cast: Cast, **more: Any) -> dict[str, Any]:
         "contributed_by": str(cast.ann.user.id),
         "trust": "human",
         "embedding_state": "pending",
+        "filed_by": ANY,
+        "filing_suggestion": None,
         "revision": 1,
         "occurred_at": "2025-01-08T14:30:00Z",
         "created_at": ANY,

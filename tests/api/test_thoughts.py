@@ -27,6 +27,8 @@ def thought(cast: Cast, **more: Any) -> dict[str, Any]:
         "contributed_by": str(cast.ann.user.id),
         "trust": "human",
         "embedding_state": "pending",
+        "filed_by": ANY,
+        "filing_suggestion": None,
         "revision": 1,
         "occurred_at": ANY,
         "created_at": ANY,
@@ -138,7 +140,8 @@ def test_an_edit_changes_what_it_names_and_keeps_the_earlier_words(ann: Api, cas
     assert (tagged.status, tagged.body) == (200, {**made, "tags": ["b"], "revision": 2, "updated_at": ANY})
     changes = {"content": "second words", "category": "knowledge", "visibility": "public", "node": "Work/Done"}
     changed = ann.patch(path, changes, If_Match='"2"')
-    expected = {**tagged.body, **changes, "node": {"id": ANY, "path": "Work/Done"}, "revision": 3, "updated_at": ANY}
+    place = {"node": {"id": ANY, "path": "Work/Done"}, "filed_by": "person"}
+    expected = {**tagged.body, **changes, **place, "revision": 3, "updated_at": ANY}
     assert (changed.status, changed.body, changed.headers["ETag"]) == (200, expected, '"3"')
     assert ann.get(path).body == expected
     earlier = ann.get(path + "revisions/")

@@ -106,6 +106,8 @@ def test_a_sure_match_joins_and_what_is_unsure_waits_with_a_suggestion(cast: Cas
     nothing = capture(actor, content="Something else").memory.id
     work_jobs(QUIET)
     at = {memory.id: memory.node.path for memory in list_memories(actor)}
+    by = {memory.id: memory.filed_by for memory in list_memories(actor)}
+    assert (by[sure], by[unsure], by[nothing]) == ("rule", "nobody", "nobody")
     assert (at[sure], at[unsure], at[nothing]) == ("Hobbies/Pottery", "Inbox", "Inbox")
     with actor.session():
         suggested = RecallFile.objects.visible_to(actor).get(id=unsure).filing_suggestion or {}
@@ -137,7 +139,8 @@ def test_what_a_person_chose_is_never_filed_anew(cast: Cast) -> None:
     assert get_memory(actor, str(mine.id)).node.path == "Inbox"
     edit(actor, str(mine.id), Changes(node="My own/Place"))
     work_jobs(QUIET)
-    assert get_memory(actor, str(mine.id)).node.path == "My own/Place"
+    moved = get_memory(actor, str(mine.id))
+    assert (moved.node.path, moved.filed_by) == ("My own/Place", "person")
 
 
 def test_what_is_appended_goes_where_its_conversation_is(cast: Cast) -> None:

@@ -296,7 +296,7 @@ def test_an_open_question_is_asked_back(ann: Client, products: None) -> None:
     assert [" ".join(a.text.split()) for a in choices] == ["Anvil 1", "Bellows 1"]
     chosen = page(ann.get(f"/{choices[1].attributes['href']}"))
     assert chosen.words == ["Our Bellows was sold out in spring"]
-    assert "The newest in Products/Bellows" in chosen.text
+    assert "The newest in Products/Bellows" not in chosen.text
     assert chosen.one("input", type="hidden", name="node").attributes["value"] == "Products/Bellows"
     assert how(chosen).startswith(
         "How this was found Corporate Read, because you narrowed the search to it Products/Bel"
@@ -305,6 +305,15 @@ def test_an_open_question_is_asked_back(ann: Client, products: None) -> None:
     assert "Confidence is" in how(shown)
     (everywhere,) = [a for a in chosen.all("a") if a.text == "Look everywhere"]
     assert everywhere.attributes["href"] == "?q=Tell+me+about+the+products&scope=corporate"
+
+
+def test_a_chosen_node_without_a_hit_shows_its_newest(cast: Cast, ann: Client) -> None:
+    capture(cast.ann.actor, content="The kiln is hot", node="Hobbies/Pottery")  # and no vector yet
+
+    shown = page(ann.get("/", {"q": "sailing", "node": "Hobbies/Pottery"}))
+
+    assert "The newest in Hobbies/Pottery" in shown.text
+    assert shown.words == ["The kiln is hot"]
 
 
 def test_what_was_discussed_stays_warm_for_this_sign_in(

@@ -8,7 +8,7 @@ from accounts.actor import Scope
 from brainsite.api.fields import Boolean, Choice, JSONObject, Moment, StrictSerializer, Text
 from brainsite.api.serializers.common import ListParameters, NodeRef
 from brainsite.api.serializers.thoughts import CATEGORIES, VISIBILITIES
-from memory.models import Message, RecallFile
+from memory.models import FiledBy, Message, RecallFile
 from memory.types import Memory, MessageView, NewMessage
 
 DETAILS = ("kind", "visible", "branch", "attachments")
@@ -124,6 +124,8 @@ class RecallFileRow(serializers.Serializer[Memory]):
     contributed_by = serializers.UUIDField(allow_null=True)
     trust = serializers.ChoiceField(RecallFile.Trust.values)
     embedding_state = serializers.ChoiceField(RecallFile.EmbeddingState.values)
+    filed_by = serializers.ChoiceField(FiledBy.values, help_text="Who chose its node.")
+    filing_suggestion = JSONObject(allow_null=True, help_text="While it waits in the Inbox: node_id and confidence.")
     revision = serializers.IntegerField(help_text="Also the ETag.")
     occurred_at = serializers.DateTimeField()
     created_at = serializers.DateTimeField()

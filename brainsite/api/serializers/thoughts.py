@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.actor import Scope
 from brainsite.api.fields import Choice, JSONObject, Moment, StrictSerializer, Text
 from brainsite.api.serializers.common import NodeRef
-from memory.models import RecallFile
+from memory.models import FiledBy, RecallFile
 from memory.types import Memory
 
 CATEGORIES, VISIBILITIES = RecallFile.Category.values, RecallFile.Visibility.values
@@ -69,6 +69,8 @@ class ThoughtOutput(serializers.Serializer[Memory]):
     contributed_by = serializers.UUIDField(allow_null=True)
     trust = serializers.ChoiceField(RecallFile.Trust.values)
     embedding_state = serializers.ChoiceField(RecallFile.EmbeddingState.values)
+    filed_by = serializers.ChoiceField(FiledBy.values, help_text="Who chose its node.")
+    filing_suggestion = JSONObject(allow_null=True, help_text="While it waits in the Inbox: node_id and confidence.")
     revision = serializers.IntegerField(help_text="Also the ETag.")
     occurred_at = serializers.DateTimeField()
     created_at = serializers.DateTimeField()
