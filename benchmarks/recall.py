@@ -34,7 +34,8 @@ from accounts.people import create_organization, ensure_person, person_actor
 from benchmarks.data import Question, read_questions, sha256
 from graph.models import inbox_id
 from memory import embedding
-from memory.models import Message, RagEntry, RecallFile
+from memory.jobs import jobs_waiting
+from memory.models import Job, Message, RagEntry, RecallFile
 from memory.recall import recall
 from memory.types import Hit, Recall, Tokens, Trace
 
@@ -42,6 +43,7 @@ KS = (1, 3, 5, 10, 20)
 SETS = {"locomo": "turn", "beam100k": "turn", "lifebench": "session", "longmemeval": "session"}
 FOLDERS = {"longmemeval": "longmemeval_lite20"}
 POOL = "pool@benchmark.invalid"
+WAIT_SECONDS, POLL_SECONDS = 1_800.0, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,9 @@ def import_set(path: Path, organization: str, *, pooled: bool) -> float:
         call_command("import", str(path), as_email=POOL)
     else:
         call_command("import", str(path), person_per_conversation=organization)
+    brains = [brain for actor in actors_of(organization).values() for brain in actor.writable]
+    while any(jobs_waiting(brain, Job.Kind.FILE) for brain in brains) and time.monotonic() < started + WAIT_SECONDS:
+        time.sleep(POLL_SECONDS)
     return time.monotonic() - started
 
 
