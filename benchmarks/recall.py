@@ -34,7 +34,6 @@ from accounts.people import create_organization, ensure_person, person_actor
 from benchmarks.data import Question, read_questions, sha256
 from graph.models import inbox_id
 from memory import embedding
-from memory.jobs import jobs_waiting
 from memory.models import Job, Message, RagEntry, RecallFile
 from memory.recall import recall
 from memory.types import Hit, Recall, Tokens, Trace
@@ -77,8 +76,8 @@ def score(ranked: Sequence[Sequence[str]], questions: Sequence[Question]) -> Sco
     )
 
 
-def import_set(path: Path, organization: str, *, pooled: bool) -> float:
-    """Seconds until everything is kept, embedded and filed."""
+def import_set(path: Path, organization: str, *, pooled: bool) -> dict[str, float]:
+    """Seconds until everything is kept and has its vectors, and until it is filed too."""
     started = time.monotonic()
     if pooled:
         found = Organization.objects.filter(slug=organization).first() or create_organization(organization)
@@ -86,10 +85,19 @@ def import_set(path: Path, organization: str, *, pooled: bool) -> float:
         call_command("import", str(path), as_email=POOL)
     else:
         call_command("import", str(path), person_per_conversation=organization)
-    brains = [brain for actor in actors_of(organization).values() for brain in actor.writable]
-    while any(jobs_waiting(brain, Job.Kind.FILE) for brain in brains) and time.monotonic() < started + WAIT_SECONDS:
+    embedded = time.monotonic() - started
+    while is_filing(organization) and time.monotonic() < started + WAIT_SECONDS:
         time.sleep(POLL_SECONDS)
-    return time.monotonic() - started
+    return {"embedded": round(embedded, 2), "filed": round(time.monotonic() - started, 2)}
+
+
+def is_filing(organization: str) -> bool:
+    for actor in actors_of(organization).values():
+        with actor.session():
+            jobs = Job.objects.visible_to(actor).filter(kind=Job.Kind.FILE)
+            if jobs.filter(state__in=[Job.State.PENDING, Job.State.RUNNING]).exists():
+                return True
+    return False
 
 
 def actors_of(organization: str) -> dict[str, Actor]:
@@ -197,7 +205,7 @@ def run(data: Path, name: str, *, pooled: bool, every: int) -> dict[str, Any]:
         "commit": _commit(),
         "python": platform.python_version(),
         "data_sha256": sha256(conversations),
-        "import_seconds": round(import_seconds, 2),
+        "import_seconds": import_seconds,
         "outside_inbox": round(outside_inbox(actors), 4),
         "modes": modes,
     }
@@ -276,8 +284,8 @@ def _commit() -> str:
 def print_report(report: dict[str, Any]) -> None:
     print(f"{report['set']} ({report['unit']}), embedder {report['embedder']}, commit {report['commit']}")
     print(
-        f"import with vectors and filing {report['import_seconds']} s, {report['outside_inbox']:.1%} of the entries "
-        "filed outside the Inbox"
+        "vectors after {embedded} s, filed after {filed} s".format(**report["import_seconds"])
+        + f"; {report['outside_inbox']:.1%} of the entries filed outside the Inbox"
     )
     for mode, found in report["modes"].items():
         head = "".join(f"{f'{kind}@{k}':>10}" for kind in ("any", "all", "share") for k in (5, 10))

@@ -9,13 +9,12 @@ from functools import lru_cache
 from uuid import UUID
 
 from django.conf import settings
-from django.utils import timezone
 from pgvector import HalfVector
 
 from graph.models import inbox_id
 from memory.corpus_version import lock_brain
-from memory.jobs import Claim, enqueue, keep
-from memory.models import EmbeddingModel, Job, Message, RagEmbedding, RagEntry, RecallFile
+from memory.jobs import Claim, ask_to_file, keep
+from memory.models import EmbeddingModel, Message, RagEmbedding, RagEntry, RecallFile
 from memory.pieces import embedded_texts
 from memory.providers import Embedder, Vectors
 from memory.providers.local import LocalEmbedder
@@ -142,8 +141,8 @@ def _write(job: Claim, model: Model, batch: list[_Piece], vectors: Vectors, *, d
         entries.filter(id__in={row.entry_id for row in rows}).update(revision=revision)
         if done is None:
             return
-        if inbox_id(brain.id) in nodes.values():
-            enqueue(actor, brain, Job.Kind.FILE, [brain.id], run_after=timezone.now())
+        files = RecallFile.objects.writable_by(actor).filter(brain_id=brain.id)
         if nodes.keys() == done:  # messages that came meanwhile have a job of their own
-            files = RecallFile.objects.writable_by(actor).filter(brain_id=brain.id, id=job.subject_id)
-            files.update(embedding_state=RecallFile.EmbeddingState.EMBEDDED)
+            files.filter(id=job.subject_id).update(embedding_state=RecallFile.EmbeddingState.EMBEDDED)
+        if inbox_id(brain.id) in nodes.values():
+            ask_to_file(actor, brain)

@@ -8,12 +8,10 @@ unsure waits in the Inbox with a suggestion. A node that a person chose is never
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
 from django.db.models import Aggregate, BinaryField, Func
-from django.utils import timezone
 from pgvector.django import HalfVectorField
 
 from accounts.actor import Actor, BrainRef
@@ -26,12 +24,10 @@ from memory.corpus_version import lock_brain
 from memory.embedding import current_model
 from memory.entries import move_entries
 from memory.indexes import refresh_indexes
-from memory.jobs import Claim, enqueue, jobs_waiting
-from memory.models import FiledBy, Job, RagEmbedding, RagEntry, RecallFile
+from memory.jobs import Claim
+from memory.models import FiledBy, RagEmbedding, RagEntry, RecallFile
 from memory.ranking import Floats
 
-SETTLE = timedelta(seconds=2)  # between two looks at an import whose vectors are still being made
-MOST_LOOKS = 300
 BULK_ENTRIES = 60  # so many unfiled entries make topics of their own
 SURE_COSINE, SURE_MARGIN = 0.66, 0.04
 SUGGESTED_COSINE = 0.52
@@ -62,12 +58,6 @@ class Suggestion:
 
 def file_brain(job: Claim) -> None:
     """File what waits in a brain's Inbox. Running twice changes nothing."""
-    looks = int(job.arguments.get("looks", 0))
-    if looks < MOST_LOOKS and jobs_waiting(job.brain, Job.Kind.EMBED):
-        with job.actor.session() as actor:
-            later = timezone.now() + SETTLE
-            enqueue(actor, job.brain, Job.Kind.FILE, [job.brain.id], run_after=later, arguments={"looks": looks + 1})
-        return
     runs = _unfiled_runs(job.actor, job.brain)
     if not runs:
         return

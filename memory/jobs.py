@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from accounts.actor import CLAIMER, Actor, BrainRef, Scope, job_actor
 from memory.doorbell import ring
@@ -22,6 +23,7 @@ from memory.models import Job, RecallFile, jobs_of_all_brains
 LEASE = timedelta(seconds=30)
 MAX_ATTEMPTS = 5
 POSTPONED = timedelta(seconds=20)
+PATIENCE = timedelta(minutes=10)  # the longest that filing waits for an import's other vectors
 BACKOFF_SECONDS = 2.0
 ERROR_CHARACTERS = 500
 PRIORITY = {Job.Kind.EMBED: 30, Job.Kind.IMPORT: 40, Job.Kind.FILE: 50, Job.Kind.PURGE: 80}
@@ -78,11 +80,23 @@ def enqueue(
         transaction.on_commit(ring, using=actor.alias)
 
 
-def jobs_waiting(brain: BrainRef, kind: str) -> bool:
-    """Whether a brain has jobs of this kind that are not finished."""
-    with job_actor(brain.id, brain.scope).session() as actor:
-        rows = Job.objects.visible_to(actor).filter(brain_id=brain.id, kind=kind)
-        return rows.filter(state__in=[Job.State.PENDING, Job.State.RUNNING]).exists()
+def ask_to_file(actor: Actor, brain: BrainRef) -> None:
+    """File what waits in the Inbox when all memories of the brain have their vectors: an import is filed as a whole.
+
+    Under the brain's lock, in the transaction that says that the asking memory's own vectors are there.
+    """
+    enqueue(actor, brain, Job.Kind.FILE, [brain.id], run_after=timezone.now() + PATIENCE)
+    _hurry_filing(actor, brain)
+
+
+def _hurry_filing(actor: Actor, brain: BrainRef) -> None:
+    """The memory whose vectors come last (or never) ends the wait."""
+    files = RecallFile.objects.writable_by(actor).filter(brain_id=brain.id, state=RecallFile.State.LIVE)
+    if files.filter(embedding_state=RecallFile.EmbeddingState.PENDING).exists():
+        return
+    jobs = Job.objects.writable_by(actor).filter(brain_id=brain.id, kind=Job.Kind.FILE, state=Job.State.PENDING)
+    if jobs.update(run_after=Now()):
+        transaction.on_commit(ring, using=actor.alias)
 
 
 def claim() -> Claim | None:
@@ -161,9 +175,11 @@ def _give_up(rows: QuerySet[Job], error: str) -> None:
             )
     for row in dead:
         if row.kind == Job.Kind.EMBED:
-            with job_actor(row.brain_id, row.scope).session() as actor:
+            brain = BrainRef(row.brain_id, Scope(row.scope))
+            with job_actor(brain.id, brain.scope).session() as actor:
                 files = RecallFile.objects.writable_by(actor).filter(brain_id=row.brain_id, id=row.subject_id)
                 files.update(embedding_state=RecallFile.EmbeddingState.FAILED)
+                _hurry_filing(actor, brain)
 
 
 def _put_back(rows: QuerySet[Job], error: str, delay: timedelta, **more: Any) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.actor import CLAIMER
 from accounts.errors import NotFound
 from memory import embedding, jobs, work
-from memory.capture import append_messages, capture, capture_files
+from memory.capture import append_messages, capture, capture_bulk, capture_files
 from memory.embedding import embed_recall_file
 from memory.erase import erase, restore, trash
 from memory.jobs import Claim, claim, fail, finish, keep, sweep
@@ -219,3 +219,28 @@ def test_the_trash_is_emptied_when_the_time_is_up_and_not_before(cast: Cast) -> 
     due_now()
     work_jobs(QUIET)
     assert rows_of(cast, memory.id)["files"] == 0
+
+
+def filing_is_due(cast: Cast) -> list[bool]:
+    with cast.ann.actor.session() as actor:
+        rows = Job.objects.visible_to(actor).filter(kind="file", state="pending")
+        return [run_after <= timezone.now() for run_after in rows.values_list("run_after", flat=True)]
+
+
+def test_memories_that_came_together_are_filed_when_the_last_one_has_its_vectors(cast: Cast) -> None:
+    capture_bulk(cast.ann.actor, scope="personal", files=[chat("one"), chat("two"), chat("three")])
+    due = []
+    for _ in range(3):
+        work.work_on(claimed())
+        due.append(filing_is_due(cast))
+    assert due == [[False], [False], [True]]
+    assert claimed().kind == "file"
+
+
+def test_filing_does_not_wait_for_a_memory_that_cannot_be_embedded(cast: Cast) -> None:
+    capture_bulk(cast.ann.actor, scope="personal", files=[chat("one"), chat("two")])
+    poison = claimed()
+    work.work_on(claimed())
+    assert filing_is_due(cast) == [False]
+    fail(poison, "broken", can_heal=False)
+    assert filing_is_due(cast) == [True]
