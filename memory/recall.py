@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 import numpy as np
@@ -27,7 +28,7 @@ from memory.memories import Filters, messages_by_id, nodes_below
 from memory.models import RecallFile
 from memory.navigate import Navigation, navigate, score
 from memory.providers import EmbedderUnavailable
-from memory.ranking import Floats, Signals, fuse
+from memory.ranking import WEIGHTS, Floats, Signals, Weights, fuse
 from memory.session import Session, get_session, keep_session
 from memory.text import check_text
 from memory.traces import keep_trace
@@ -95,12 +96,14 @@ def recall(
     max_tokens: int | None = None,
     session: str | None = None,
     with_messages: bool = False,
+    asked_at: datetime | None = None,
+    weights: Weights = WEIGHTS,
 ) -> Recall:
     """The memories that answer a question, best first.
 
     threshold: least similarity (0..1, calibrated to the embedding model) of hits in which no word of the question
-    occurs; 0 turns it off. session: any string of the caller's; what it discussed weighs and stays warm. Raises
-    Invalid, TooLarge, Forbidden (a scope this actor may not read), NotFound (a node that none of its brains has).
+    occurs; 0 turns it off. session: any string of the caller's; what it discussed weighs and stays warm. asked_at:
+    the moment that "last week" is counted from, now by default. weights: another fusion, for measuring. Raises Invalid, TooLarge, Forbidden (a scope this actor may not read), NotFound (a node that none of its brains has).
     """
     check_text(query, "query", most=QUERY_CHARACTERS)
     check_text(session or "", "session", most=SESSION_CHARACTERS, blank=True)
@@ -136,7 +139,7 @@ def recall(
                 with watch.stage("search"):
                     found.append(search(brain, corpus, question, words, allowed, discussed, way))
         with watch.stage("fuse"):
-            ranked, cut = rank(found, question, limit, threshold)
+            ranked, cut = rank(found, question, limit, threshold, weights)
         with watch.stage("attach"):
             hits, truncated = attach(actor, found, ranked, max_tokens, with_messages)
     clarify = clarify_from(found)
@@ -283,7 +286,9 @@ class Ranked:
     cosine: float | None
 
 
-def rank(found: Sequence[Candidates], question: Question, limit: int, threshold: float) -> tuple[list[Ranked], int]:
+def rank(
+    found: Sequence[Candidates], question: Question, limit: int, threshold: float, weights: Weights
+) -> tuple[list[Ranked], int]:
     """The best `limit` of all brains together, by one fusion; and how many the threshold cut from the places."""
     parts = [c for c in found if len(c.rows)]
     if not parts:
@@ -291,7 +296,7 @@ def rank(found: Sequence[Candidates], question: Question, limit: int, threshold:
     joined = Signals(
         *(np.concatenate([getattr(c.signals, name) for c in found]) for name in Signals.__dataclass_fields__)
     )
-    scores = fuse(joined)
+    scores = fuse(joined, weights)
     brain_of = np.concatenate([np.full(len(c.rows), index) for index, c in enumerate(found)])
     at = np.concatenate([np.arange(len(c.rows)) for c in found])
     ranked: list[Ranked] = []
