@@ -41,7 +41,7 @@ from memory.types import Hit, Recall, Tokens, Trace
 KS = (1, 3, 5, 10, 20)
 SETS = {"locomo": "turn", "beam100k": "turn", "lifebench": "session", "longmemeval": "session"}
 FOLDERS = {"longmemeval": "longmemeval_lite20"}
-POOL = "pool@benchmark.invalid"
+POOL = "pool-of-{}@benchmark.invalid"  # for each set, since a command acts in the first organization of a person
 WAIT_SECONDS, POLL_SECONDS = 1_800.0, 0.25
 
 
@@ -81,8 +81,8 @@ def import_set(path: Path, organization: str, *, pooled: bool) -> dict[str, floa
     started = time.monotonic()
     if pooled:
         found = Organization.objects.filter(slug=organization).first() or create_organization(organization)
-        ensure_person(found, POOL)
-        call_command("import", str(path), as_email=POOL)
+        ensure_person(found, POOL.format(organization))
+        call_command("import", str(path), as_email=POOL.format(organization))
     else:
         call_command("import", str(path), person_per_conversation=organization)
     embedded = time.monotonic() - started
@@ -227,7 +227,7 @@ def ask_all(
     spent: list[float] = []
     backend = backend_seconds()
     for question in questions:
-        actor = actors[POOL.partition("@")[0] if pooled else question.conversation.lower()]
+        actor = next(iter(actors.values())) if pooled else actors[question.conversation.lower()]
         units, answer, processor = ask(actor, question, unit, places, mode)
         ranked.append(units)
         traces.append(answer.trace)

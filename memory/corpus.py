@@ -26,6 +26,7 @@ from memory.models import CorpusVersion, RagEmbedding, RagEntry, RemovedEntry
 from memory.ranking import Floats, bm25, idf
 
 HALFVEC_HEADER_BYTES = 4
+DAY_SECONDS = 86_400
 POSTING_BYTES = 16  # a term's hash, its piece, its count
 NO_VECTOR = -2.0  # below every cosine
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
@@ -51,6 +52,7 @@ class _Loaded:
     entry: Entry
     occurred_at: float
     characters: int
+    is_standing: bool
     terms: bytes
     vectors: dict[int, bytes]
 
@@ -122,6 +124,10 @@ class Corpus:
         self._occurred = Growing(np.float64)
         self._alive = Growing(np.bool_)
         self._passage = Growing(np.bool_)
+        self._file = Growing(np.int64)
+        self._speaker = Growing(np.int64)
+        self._person = Growing(np.bool_)
+        self._standing = Growing(np.bool_)
         self._length = Growing(np.float32)
         self._first_piece = Growing(np.int64)
         self._piece_entry = Growing(np.int64)
@@ -130,6 +136,9 @@ class Corpus:
         self._has_vector = Growing(np.bool_)
         self._sketches = Sketches(self.dimensions)
         self._node_code: dict[UUID, int] = {}
+        self._file_code: dict[UUID, int] = {}
+        self._speaker_code: dict[str, int] = {}
+        self._groups: tuple[Ints, int] | None = None  # made anew when entries come or go
         self._centroids: dict[int, Floats] = {}  # of nodes that have not changed since
         self._sorted = (np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.float32))
         self._tail_terms = Growing(np.uint32)
@@ -160,6 +169,39 @@ class Corpus:
         return list(self._node_code)
 
     @property
+    def persons(self) -> Bools:
+        """Entries that a person said, not an assistant or a tool."""
+        return self._person.values
+
+    @property
+    def standing(self) -> Bools:
+        """Entries that say how things are always wanted."""
+        return self._standing.values
+
+    @property
+    def speakers(self) -> Ints:
+        """The speaker of each entry, as a position in `speaker_names`."""
+        return self._speaker.values
+
+    @property
+    def speaker_names(self) -> list[str]:
+        return list(self._speaker_code)
+
+    @property
+    def groups(self) -> tuple[Ints, int]:
+        """What belongs together, of each entry, and how many groups there are: the messages of one conversation, or
+        the loose records (recall files of one message) of one day."""
+        if self._groups is None:
+            live = self.alive & self.passages
+            sizes = np.bincount(self._file.values[live], minlength=len(self._file_code))
+            days = np.floor_divide(self.occurred, DAY_SECONDS).astype(np.int64)
+            is_loose = sizes[self._file.values] <= 1
+            codes = np.where(is_loose, -1 - (days - days.min(initial=0)), self._file.values)
+            distinct, inverse = np.unique(codes, return_inverse=True)
+            self._groups = inverse.astype(np.int64), len(distinct)
+        return self._groups
+
+    @property
     def characters(self) -> Ints:
         return self._characters.values
 
@@ -180,14 +222,17 @@ class Corpus:
         postings = sum(part.nbytes for part in self._sorted)
         return sum(a.nbytes for a in arrays) + postings + sum(map(len, self._packed)) + 600 * len(self.entries)
 
-    def word_scores(self, terms: Iterable[int]) -> tuple[Floats, Floats]:
-        """BM25 of every entry, by its whole text and by its best piece; 0 where no term occurs."""
+    def word_scores(self, terms: Iterable[int]) -> tuple[Floats, Floats, Floats]:
+        """BM25 of every entry, by its whole text and by its best piece; 0 where no term occurs. And how much of the
+        question's rarity occurs in it, 0..1."""
         alive, piece_entry = self.alive, self._piece_entry.values
         by_entry = np.zeros(len(alive), np.float32)
         by_piece = np.zeros(len(piece_entry), np.float32)
+        covered = np.zeros(len(alive), np.float32)
+        total = 0.0
         count = int(alive.sum())
         if not count:
-            return by_entry, by_entry.copy()
+            return by_entry, by_entry.copy(), covered
         lengths = self._length.values
         piece_lengths = self._piece_length.values
         piece_alive = alive[piece_entry]
@@ -199,12 +244,16 @@ class Corpus:
             keep = piece_alive[pieces]
             pieces, counts = pieces[keep], counts[keep]
             if not len(pieces):
+                total += _idf(count, 0)
                 continue
             rows, inverse = np.unique(piece_entry[pieces], return_inverse=True)
             sums = np.bincount(inverse, weights=counts).astype(np.float32)
-            by_entry[rows] += bm25(_idf(count, len(rows)), sums, lengths[rows], average)
+            weight = _idf(count, len(rows))
+            total += weight
+            covered[rows] += weight
+            by_entry[rows] += bm25(weight, sums, lengths[rows], average)
             by_piece[pieces] += bm25(_idf(piece_count, len(pieces)), counts, piece_lengths[pieces], piece_average)
-        return by_entry, self._best_piece(by_piece)
+        return by_entry, self._best_piece(by_piece), covered / max(total, 1e-9)
 
     def cosines(self, query: Floats, rows: Ints | None = None) -> Floats:
         """Cosine of the best piece of every entry, or of `rows`; NaN where no piece has a vector or was read."""
@@ -252,19 +301,27 @@ class Corpus:
 
     def node_word_scores(self, terms: Iterable[int]) -> Floats:
         """BM25 of each node's own text, taken as one document."""
-        sizes, lengths = self.node_lengths()
-        scores = np.zeros(len(sizes), np.float32)
-        filled = sizes > 0
+        return self._document_scores(terms, self.nodes, len(self._node_code))
+
+    def group_word_scores(self, terms: Iterable[int]) -> Floats:
+        """BM25 of each group's whole text, taken as one document."""
+        return self._document_scores(terms, *self.groups)
+
+    def _document_scores(self, terms: Iterable[int], document_of: Ints, count: int) -> Floats:
+        """BM25 of documents that are made of entries: `document_of` says for each entry of which."""
+        live = self.alive & self.passages
+        lengths = np.bincount(document_of[live], weights=self._length.values[live], minlength=count).astype(np.float32)
+        scores = np.zeros(count, np.float32)
+        filled = lengths > 0
         if not filled.any():
             return scores
         average = float(lengths[filled].mean())
-        live = self.alive & self.passages
         piece_entry = self._piece_entry.values
         for term in terms:
             pieces, counts = self._postings(term)
             rows = piece_entry[pieces]
             keep = live[rows]
-            sums = np.bincount(self.nodes[rows[keep]], weights=counts[keep], minlength=len(sizes)).astype(np.float32)
+            sums = np.bincount(document_of[rows[keep]], weights=counts[keep], minlength=count).astype(np.float32)
             found = np.flatnonzero(sums)
             if len(found):
                 weight = _idf(int(filled.sum()), len(found))
@@ -322,6 +379,7 @@ class Corpus:
                 continue
             entry = self.entries[row]
             self._alive.values[row] = False
+            self._groups = None
             self._centroids.pop(int(self._node.values[row]), None)
             if self._at.get((entry.recall_file_id, entry.position)) == row:
                 del self._at[entry.recall_file_id, entry.position]
@@ -353,6 +411,11 @@ class Corpus:
         self._packed.append(new.terms)
         self._node.extend([self._code(new.entry.node_id)])
         self._characters.extend([new.characters])
+        self._file.extend([self._file_code.setdefault(new.entry.recall_file_id, len(self._file_code))])
+        self._speaker.extend([self._speaker_code.setdefault(new.entry.speaker, len(self._speaker_code))])
+        self._person.extend([new.entry.role == "user"])
+        self._standing.extend([new.is_standing])
+        self._groups = None
         first = self._piece_entry.size
         pieces = [unpack(packed) for packed in split_packed(new.terms)]
         for number, piece in enumerate(pieces):
@@ -414,10 +477,13 @@ class Corpus:
         rows = np.flatnonzero(self.alive)
         entries, packed, occurred, characters = self.entries, self._packed, self.occurred, self.characters
         first_piece, vectors, has_vector = self._first_piece, self._vectors, self._has_vector
+        standing = self.standing
         self._clear()
         for row in rows:
             first = int(first_piece.values[row])
-            self._append(_Loaded(entries[row], float(occurred[row]), int(characters[row]), packed[row], {}))
+            self._append(
+                _Loaded(entries[row], float(occurred[row]), int(characters[row]), bool(standing[row]), packed[row], {})
+            )
             count = self._piece_entry.size - int(self._first_piece.values[-1])
             at = int(self._first_piece.values[-1])
             self._vectors.values[at : at + count] = vectors.values[first : first + count]
@@ -471,10 +537,10 @@ def _catch_up(actor: Actor, brain: BrainRef, model_id: int, corpus: Corpus) -> N
         raw.setdefault(entry_id, {})[piece] = bytes(value)
     rows = changed.filter(duplicate_of=None).order_by("revision", "id").values_list(
         "id", "recall_file_id", "node_id", "entry_kind", "first_message", "last_message", "role", "speaker",
-        "occurred_at", "characters", "terms",
+        "occurred_at", "characters", "is_standing", "terms",
     )  # fmt: skip
     corpus.put(
-        _Loaded(Entry(*row[:8]), row[8].timestamp(), row[9], bytes(row[10]), raw.get(row[0], {}))
+        _Loaded(Entry(*row[:8]), row[8].timestamp(), row[9], row[10], bytes(row[11]), raw.get(row[0], {}))
         for row in rows.iterator(chunk_size=2_000)
     )
 

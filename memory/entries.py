@@ -11,6 +11,7 @@ from graph.tree import count_entries
 from graph.words import entities, keywords, pack, terms
 from memory.models import RagEmbedding, RagEntry, RemovedEntry
 from memory.pieces import pieces
+from memory.standing import says_how_it_is_wanted
 from memory.types import NewMessage
 
 KEYWORDS, ENTITIES = 12, 12
@@ -28,6 +29,7 @@ class PreparedEntry:
     terms: bytes
     keywords: tuple[str, ...]
     entities: tuple[str, ...]
+    is_standing: bool
 
 
 def prepare_entry(position: int, message: NewMessage) -> PreparedEntry:
@@ -43,6 +45,7 @@ def prepare_entry(position: int, message: NewMessage) -> PreparedEntry:
         terms=join_packed(pack(terms(piece)) for piece in cut),
         keywords=tuple(keywords(content, KEYWORDS)),
         entities=tuple(entities(content, ENTITIES)),
+        is_standing=message.role != "assistant" and says_how_it_is_wanted(content),
     )
 
 
@@ -92,6 +95,7 @@ def entry_row(
         role=prepared.role,
         speaker=prepared.speaker,
         terms=prepared.terms,
+        is_standing=prepared.is_standing,
         characters=prepared.characters,
         keywords=list(prepared.keywords),
         entities=list(prepared.entities),

@@ -44,17 +44,25 @@ def score(
     terms: Sequence[int],
     vector: Floats | None,
     by_entry: Floats,
+    date: Floats | None,
     session: Mapping[UUID, float],
 ) -> Floats:
-    """A score for each node of the corpus, in standard deviations. `by_entry`: each entry's score by words."""
+    """A score for each node of the corpus, in standard deviations.
+
+    by_entry: each entry's score by words; date: how well its time fits the question's, None when that names no time.
+    """
     ids = corpus.node_ids
     best_entry = np.zeros(len(ids), np.float32)
     hit = np.flatnonzero(by_entry)
     np.maximum.at(best_entry, corpus.nodes[hit], by_entry[hit])
+    dates: Floats | None = None
+    if date is not None:
+        dates = np.zeros(len(ids), np.float32)
+        np.maximum.at(dates, corpus.nodes, np.where(corpus.alive, date, 0))
     centroid = np.full(len(ids), np.nan, np.float32) if vector is None else corpus.node_centroids() @ vector
     content = set(terms) - SMALL_TALK_TERMS
     names = np.array([_named(corpus.tree, node_id, content) for node_id in ids], np.float32)
-    scores = score_nodes(corpus.node_word_scores(terms), best_entry, centroid, name_match=names)
+    scores = score_nodes(corpus.node_word_scores(terms), best_entry, centroid, name_match=names, date_match=dates)
     return scores + SESSION_BONUS * np.array([session.get(node_id, 0.0) for node_id in ids], np.float32)
 
 
@@ -63,6 +71,7 @@ def navigate(
     terms: Sequence[int],
     vector: Floats | None,
     by_entry: Floats,
+    date: Floats | None,
     *,
     allowed: Bools,
     session: Mapping[UUID, float],
@@ -70,7 +79,7 @@ def navigate(
     only: frozenset[UUID] | None,
 ) -> Navigation:
     """Choose what to warm. `offered`: nodes the last answer of the session asked about; `only`: the caller's choice."""
-    scores = score(corpus, terms, vector, by_entry, session)
+    scores = score(corpus, terms, vector, by_entry, date, session)
     confidence = confidences(scores)
     sizes, _ = corpus.node_lengths()
     ids = corpus.node_ids

@@ -12,7 +12,8 @@ K1, B = 1.2, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each signal counts, in standard deviations over the candidates."""
+    """How much each signal counts: in standard deviations over the candidates; date, speaker, role, coverage and
+    standing for a full match."""
 
     vector: float = 0.60
     words: float = 0.15
@@ -21,7 +22,14 @@ class Weights:
     vector_after: float = 0.15
     words_before: float = 0.08
     words_after: float = 0.10
-    node: float = 0.15
+    group_words: float = 0.40
+    group_vector: float = 0.25
+    date: float = 5.0
+    speaker: float = 1.0
+    role: float = 2.5
+    coverage: float = 1.0
+    standing: float = 0.8
+    node: float = 0.30
 
 
 WEIGHTS = Weights()
@@ -31,7 +39,11 @@ WEIGHTS = Weights()
 class Signals:
     """What is known of each candidate, arrays of one length. NaN: not known (no vector yet, no neighbour).
 
-    `node`: how well its node fits, in standard deviations over the brain's nodes.
+    vector: cosine of the best piece; words: BM25 of the entry, and of its best piece; of the messages before and after
+    too. group_words, group_vector: BM25 of the conversation's (or the day's) whole text, its best cosine. date: how
+    well its time fits the question's, 0..1. speaker: named in the question. role: a person said it, where the question
+    is about the asker. coverage: how much of the question's rarity it has, 0..1. standing: says how things are always
+    wanted. node: how well its node fits, in standard deviations over the brain's nodes.
     """
 
     vector: Floats
@@ -41,7 +53,29 @@ class Signals:
     vector_after: Floats
     words_before: Floats
     words_after: Floats
+    group_words: Floats
+    group_vector: Floats
+    date: Floats
+    speaker: Floats
+    role: Floats
+    coverage: Floats
+    standing: Floats
     node: Floats
+
+
+# Signals that are standard deviations over the candidates, and whose scale they are measured by. The others count as
+# they are.
+SCALE_OF = {
+    "vector": "vector",
+    "words": "words",
+    "piece_words": "piece_words",
+    "vector_before": "vector",
+    "vector_after": "vector",
+    "words_before": "words",
+    "words_after": "words",
+    "group_words": "group_words",
+    "group_vector": "group_vector",
+}
 
 
 def idf(document_count: int, frequency: npt.NDArray[np.int64]) -> Floats:
@@ -58,21 +92,20 @@ def bm25(weight: float, counts: Floats, lengths: Floats, average_length: float) 
 
 
 def fuse(signals: Signals, weights: Weights = WEIGHTS) -> Floats:
-    """Summed z-scores. What is not known counts as average."""
-    vector = _scale(signals.vector)
-    words = _scale(signals.words)
-    piece_words = _scale(signals.piece_words)
-    score: Floats = (
-        weights.vector * _z(signals.vector, vector)
-        + weights.words * _z(signals.words, words)
-        + weights.piece_words * _z(signals.piece_words, piece_words)
-        + weights.vector_before * _z(signals.vector_before, vector)
-        + weights.vector_after * _z(signals.vector_after, vector)
-        + weights.words_before * _z(signals.words_before, words)
-        + weights.words_after * _z(signals.words_after, words)
-        + weights.node * signals.node
-    ).astype(np.float32)
+    """The weighted sum of the signals. What is not known counts as average."""
+    score = np.zeros(len(signals.vector), np.float32)
+    for name, values in standardised(signals).items():
+        score += np.float32(getattr(weights, name)) * values
     return score
+
+
+def standardised(signals: Signals) -> dict[str, Floats]:
+    """Each signal as it is weighed."""
+    scales = {name: _scale(getattr(signals, name)) for name in set(SCALE_OF.values())}
+    return {
+        name: _z(getattr(signals, name), scales[SCALE_OF[name]]) if name in SCALE_OF else getattr(signals, name)
+        for name in Signals.__dataclass_fields__
+    }
 
 
 def _scale(values: Floats) -> tuple[float, float]:

@@ -14,20 +14,19 @@ from datetime import datetime
 from uuid import UUID
 
 import numpy as np
-import structlog
 
 from accounts.actor import Actor, BrainRef
 from accounts.errors import Invalid, NotFound
 from accounts.ids import uuid7
 from graph.route import z_scores
-from graph.words import query_terms
 from memory.arrays import Bools, Ints
 from memory.corpus import Corpus, corpus_for
-from memory.embedding import Model, current_model, embedder
+from memory.dates import date_fit
+from memory.embedding import current_model
 from memory.memories import Filters, messages_by_id, nodes_below
 from memory.models import RecallFile
 from memory.navigate import Navigation, navigate, score
-from memory.providers import EmbedderUnavailable
+from memory.question import Question, understand
 from memory.ranking import WEIGHTS, Floats, Signals, Weights, fuse
 from memory.session import Session, get_session, keep_session
 from memory.text import check_text
@@ -35,17 +34,15 @@ from memory.traces import keep_trace
 from memory.types import Clarify, Hit, Recall, Tokens, Trace
 
 QUERY_CHARACTERS = 20_000
-QUERY_TERMS = 256
 LIMIT_MOST = 100
 CANDIDATES_PER_NET = 200  # exhaustive mode
 NET = 20  # auto mode: entries that each brain-wide net adds to the warmed ones
+DATE_MATCHES = 0.95  # of the best fit in the brain: entries for the net of dates
 SKETCHED = 60  # pieces whose sketches are nearest; their vectors decide which of them the net keeps
 SESSION_CHARACTERS = 20_000
 SESSION_HITS = 5  # of an answer, whose nodes the session remembers
 NEIGHBOURS = 1  # messages attached before and after a hit
 CHARACTERS_PER_TOKEN = 4  # a safe estimate for a budget; models differ
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -59,16 +56,6 @@ class Stopwatch:
             yield
         finally:
             self.stages[name] = self.stages.get(name, 0.0) + (time.perf_counter() - start) * 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A query as the machine sees it. `vector` is None when the embedder does not answer."""
-
-    terms: tuple[int, ...]
-    vector: Floats | None
-    model: Model
-    not_used: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +90,8 @@ def recall(
 
     threshold: least similarity (0..1, calibrated to the embedding model) of hits in which no word of the question
     occurs; 0 turns it off. session: any string of the caller's; what it discussed weighs and stays warm. asked_at:
-    the moment that "last week" is counted from, now by default. weights: another fusion, for measuring. Raises Invalid, TooLarge, Forbidden (a scope this actor may not read), NotFound (a node that none of its brains has).
+    the moment that "last week" is counted from, now by default. weights: another fusion, for measuring. Raises
+    Invalid, TooLarge, Forbidden (a scope this actor may not read), NotFound (a node that none of its brains has).
     """
     check_text(query, "query", most=QUERY_CHARACTERS)
     check_text(session or "", "session", most=SESSION_CHARACTERS, blank=True)
@@ -120,7 +108,7 @@ def recall(
     brains = actor.brains_to_read(scope)
     watch = Stopwatch()
     with watch.stage("understand"):
-        question = understand(query)
+        question = understand(query, asked_at)
         discussed = get_session(actor, session)
     with actor.session():
         if filters.node and not any(nodes_below(actor, brain, filters.node) for brain in brains):
@@ -133,11 +121,11 @@ def recall(
                 with watch.stage("filter"):
                     allowed = allowed_rows(actor, brain, corpus, filters) & corpus.passages
                 with watch.stage("words"):
-                    words = corpus.word_scores(question.terms)
+                    seen = look_over(corpus, question)
                 with watch.stage("navigate"):
-                    way = find_way(corpus, question, words[0], allowed, discussed, filters) if mode == "auto" else None
+                    way = find_way(corpus, question, seen, allowed, discussed, filters) if mode == "auto" else None
                 with watch.stage("search"):
-                    found.append(search(brain, corpus, question, words, allowed, discussed, way))
+                    found.append(search(brain, corpus, question, seen, allowed, discussed, way))
         with watch.stage("fuse"):
             ranked, cut = rank(found, question, limit, threshold, weights)
         with watch.stage("attach"):
@@ -161,21 +149,6 @@ def recall(
     )
 
 
-def understand(query: str) -> Question:
-    """Words and vector of a question. Without an embedder the words alone are searched, and the answer says so."""
-    terms = query_terms(query)[:QUERY_TERMS]
-    not_used: list[str] = []
-    try:
-        vector: Floats | None = embedder().embed_query(query)
-    except EmbedderUnavailable as error:
-        log.warning("embedder unavailable", error=str(error))
-        vector = None
-        not_used.append("vectors: the embedder does not answer")
-    if not terms:
-        not_used.append("words: the query has none")
-    return Question(terms, vector, current_model(), tuple(not_used))
-
-
 def allowed_rows(actor: Actor, brain: BrainRef, corpus: Corpus, filters: Filters) -> np.ndarray:
     """Mask of the corpus' rows that are alive and pass the filters."""
     allowed = corpus.alive.copy()
@@ -194,8 +167,33 @@ def allowed_rows(actor: Actor, brain: BrainRef, corpus: Corpus, filters: Filters
     return allowed
 
 
+@dataclass(frozen=True, slots=True)
+class Brainwide:
+    """What a question's words, dates and names say of every entry of a brain, before any vector is read."""
+
+    words: Floats
+    piece_words: Floats
+    coverage: Floats
+    date: Floats | None  # None when the question names no time
+    group_words: Floats  # of each group
+    speakers: Bools  # of each speaker: named in the question
+
+
+def look_over(corpus: Corpus, question: Question) -> Brainwide:
+    words, piece_words, coverage = corpus.word_scores(question.terms)
+    spans = question.spans(corpus)
+    return Brainwide(
+        words=words,
+        piece_words=piece_words,
+        coverage=coverage,
+        date=date_fit(corpus.occurred, spans) if spans else None,
+        group_words=corpus.group_word_scores(question.terms),
+        speakers=question.speakers(corpus),
+    )
+
+
 def find_way(
-    corpus: Corpus, question: Question, by_entry: Floats, allowed: Bools, discussed: Session, filters: Filters
+    corpus: Corpus, question: Question, seen: Brainwide, allowed: Bools, discussed: Session, filters: Filters
 ) -> Navigation:
     only: frozenset[UUID] | None = None
     if filters.node:  # `allowed` holds the subtree's rows alone
@@ -204,7 +202,8 @@ def find_way(
         corpus,
         question.terms,
         question.vector,
-        by_entry,
+        seen.words,
+        seen.date,
         allowed=allowed,
         session=discussed.nodes,
         offered=discussed.offered,
@@ -216,53 +215,83 @@ def search(
     brain: BrainRef,
     corpus: Corpus,
     question: Question,
-    by_words: tuple[Floats, Floats],
+    seen: Brainwide,
     allowed: Bools,
     discussed: Session,
     way: Navigation | None,
 ) -> Candidates:
-    """The candidates and their signals: the warmed entries and what both nets catch, or the best of everything."""
-    words, piece_words = by_words
-    net_words = _best(np.where(allowed & (words > 0), words, -np.inf), CANDIDATES_PER_NET if way is None else NET)
+    """The candidates and their signals: the warmed entries and what the nets catch, or the best of everything."""
+    most = CANDIDATES_PER_NET if way is None else NET
+    nets = [_best(np.where(allowed & (seen.words > 0), seen.words, -np.inf), most)]
+    dated = allowed & (seen.date >= DATE_MATCHES * seen.date.max()) if seen.date is not None else None
+    if dated is not None:
+        nets.append(_best(np.where(dated & (seen.words > 0), seen.words, -np.inf), most))
     if question.vector is None:
         vector = np.full(len(corpus.entries), np.nan, np.float32)
-        by_vector = np.zeros(0, np.int64)
         read = np.zeros(0, np.int64)
     elif way is None:
         vector = corpus.cosines(question.vector)
-        by_vector = _best(np.where(allowed & ~np.isnan(vector), vector, -np.inf), CANDIDATES_PER_NET)
+        known = np.where(np.isnan(vector), -np.inf, vector)
+        nets += [_best(np.where(mask, known, -np.inf), most) for mask in (allowed, dated) if mask is not None]
         read = np.flatnonzero(allowed)
     else:
         near = corpus.nearest_by_sketch(question.vector, SKETCHED, allowed)
-        read = _with_neighbours(corpus, np.union1d(net_words, near), allowed)
-        read = np.union1d(read, way.rows).astype(np.int64)
+        if dated is not None:
+            nets.append(corpus.nearest_by_sketch(question.vector, NET, dated))
+        read = _with_neighbours(corpus, _union(*nets, near), allowed)
+        read = _union(read, way.rows)
         vector = corpus.cosines(question.vector, read)
-        by_vector = near[_best(np.nan_to_num(vector[near], nan=-np.inf), NET)]
-    rows = _with_neighbours(corpus, np.union1d(net_words, by_vector), allowed)
+        nets.append(near[_best(np.nan_to_num(vector[near], nan=-np.inf), NET)])
+    rows = _with_neighbours(corpus, _union(*nets), allowed)
     if way is None:
-        node_score = score(corpus, question.terms, question.vector, words, discussed.nodes)
+        node_score = score(corpus, question.terms, question.vector, seen.words, seen.date, discussed.nodes)
     else:
         node_score = way.node_score
-    if way is not None:
-        rows = np.union1d(rows, way.rows).astype(np.int64)
+        rows = _union(rows, way.rows)
     before, after = corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)
+    group_of, group_count = corpus.groups
     signals = Signals(
         vector=vector[rows],
-        words=words[rows],
-        piece_words=piece_words[rows],
+        words=seen.words[rows],
+        piece_words=seen.piece_words[rows],
         vector_before=_at(vector, before),
         vector_after=_at(vector, after),
-        words_before=_at(words, before),
-        words_after=_at(words, after),
+        words_before=_at(seen.words, before),
+        words_after=_at(seen.words, after),
+        group_words=seen.group_words[group_of[rows]],
+        group_vector=_best_of_groups(vector, group_of, group_count)[group_of[rows]],
+        date=_flags(len(rows), seen.date, rows),
+        speaker=_flags(len(rows), seen.speakers, corpus.speakers[rows]),
+        role=_flags(len(rows), corpus.persons if question.is_of_self else None, rows),
+        coverage=seen.coverage[rows],
+        standing=_flags(len(rows), corpus.standing, rows),
         node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),
     )
     return Candidates(brain, corpus, way, rows, signals, int(corpus.alive.sum()), len(read))
 
 
+def _flags(count: int, values: np.ndarray | None, at: Ints) -> Floats:
+    """The values at some places as numbers; zeros where there are none."""
+    return np.zeros(count, np.float32) if values is None or not count else values[at].astype(np.float32)
+
+
+def _best_of_groups(vector: Floats, group_of: Ints, count: int) -> Floats:
+    """The best cosine that was read in each group; NaN where none was."""
+    best = np.full(count, -np.inf, np.float32)
+    read = np.flatnonzero(~np.isnan(vector))
+    np.maximum.at(best, group_of[read], vector[read])
+    best[np.isneginf(best)] = np.nan
+    return best
+
+
+def _union(*rows: Ints) -> Ints:
+    return np.unique(np.concatenate(rows)).astype(np.int64)
+
+
 def _with_neighbours(corpus: Corpus, rows: Ints, allowed: Bools) -> Ints:
     near = np.concatenate([corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)]).astype(np.int64)
     near = near[near >= 0]
-    return np.union1d(rows, near[allowed[near]]).astype(np.int64)
+    return _union(rows, near[allowed[near]])
 
 
 def _best(scores: Floats, most: int) -> Ints:

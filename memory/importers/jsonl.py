@@ -21,6 +21,7 @@ from memory.types import Captured, NewMessage, NewRecallFile
 LINE_BYTES = 256 * 2**20
 BATCH_MESSAGES = 400
 PROBLEMS_KEPT = 200
+ALSO_CALLED = {"human": "user", "other": "user", "ai": "assistant", "model": "assistant"}  # other: another person
 
 
 class Lines(Protocol):
@@ -196,9 +197,9 @@ def _message(value: Any, date: datetime | None) -> NewMessage:
     text = value.get("text")
     if not isinstance(text, str) or not is_visible(text):
         raise Unusable("text: missing or blank")
-    role = value.get("role")
+    role = ALSO_CALLED.get(str(value.get("role")), value.get("role"))
     if role not in Message.Role.values:
-        raise Unusable(f"role: must be one of {', '.join(Message.Role.values)}")
+        raise Unusable(f"role: must be one of {', '.join([*Message.Role.values, *ALSO_CALLED])}")
     speaker = str(value.get("speaker") or "")
     details: dict[str, Any] = {"id": str(value["id"])} if value.get("id") is not None else {}
     if isinstance(value.get("image_caption"), str):

@@ -21,7 +21,7 @@ from memory.providers import EmbedderUnavailable, Vectors, require_text, unit_ve
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MODEL_NAME = "bge-small-en-v1.5-int8"
+MODEL_NAME = "bge-small-en-v1.5-int8-mean"
 DIMENSIONS = 384
 MODEL_FILE = "model_quantized.onnx"
 TOKENIZER_FILE = "tokenizer.json"
@@ -141,6 +141,7 @@ def _run(model: _Model, text: str) -> Vectors:
     ids = np.array([model.tokenizer.encode(text[:MOST_CHARS]).ids], dtype=np.int64)
     inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
     (states,) = model.session.run(["last_hidden_state"], inputs, model.run_options)
-    # Shape (1, tokens, 384); the model was trained to say the meaning in the first token. A view would keep them all.
-    first: Vectors = states[0, 0].copy()
-    return first
+    # Shape (1, tokens, 384). The model was trained to say the meaning in the first token, yet after its quantisation
+    # the mean of all finds more: docs/decisions/0008-mean-pooling.md.
+    mean: Vectors = states[0].mean(axis=0)
+    return mean

@@ -1,0 +1,89 @@
+"""Understand: what a question says about where, when and by whom its answer was said."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import structlog
+
+from graph.words import query_terms
+from memory.arrays import Bools
+from memory.corpus import Corpus
+from memory.dates import Known, Span, find_spans
+from memory.embedding import Model, current_model, embedder
+from memory.providers import EmbedderUnavailable
+from memory.ranking import Floats
+
+QUERY_TERMS = 256
+ROLE_NAMES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
+LEAST_NAME_CHARACTERS = 2
+
+_WORD = re.compile(r"\w+")
+_OF_SELF = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|myself)\b")
+_OF_ASSISTANT = re.compile(
+    r"\byou(?:'ve|\s+have|\s+had)?\s+(?:suggest|told|tell|recommend|said|say|g[ai]ve|mention|explain|provide|list|advise)"
+    r"|\bremind\s+me\b|\bprevious\s+(?:chat|conversation)",
+    re.IGNORECASE,
+)
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as the machine sees it. `vector` is None when the embedder does not answer.
+
+    is_of_self: it asks about the asker ("my", "I"), so a person said it rather than an assistant.
+    """
+
+    text: str
+    asked_at: datetime
+    terms: tuple[int, ...]
+    vector: Floats | None
+    model: Model
+    is_of_self: bool
+    not_used: tuple[str, ...]
+
+    def spans(self, corpus: Corpus) -> tuple[Span, ...]:
+        """The spans of time it names; a date without a year is of a year in which there are memories."""
+        if not len(corpus.occurred):
+            return ()
+        first = datetime.fromtimestamp(float(corpus.occurred.min()), UTC).year
+        last = min(datetime.fromtimestamp(float(corpus.occurred.max()), UTC).year, self.asked_at.year)
+        return find_spans(self.text, Known(self.asked_at, tuple(range(last, first - 1, -1))))
+
+    def speakers(self, corpus: Corpus) -> Bools:
+        """For each of the corpus' speakers, whether the question names them."""
+        said = {word.casefold() for word in _WORD.findall(self.text)}
+        return np.array([_is_named(name, said) for name in corpus.speaker_names], np.bool_)
+
+
+def _is_named(name: str, said: set[str]) -> bool:
+    words = [word.casefold() for word in _WORD.findall(name)]
+    if not words or name.casefold() in ROLE_NAMES:
+        return False
+    return any(len(word) >= LEAST_NAME_CHARACTERS and word in said for word in (words[0], words[-1]))
+
+
+def understand(query: str, asked_at: datetime | None) -> Question:
+    """Words and vector of a question. Without an embedder the words alone are searched, and the answer says so."""
+    terms = query_terms(query)[:QUERY_TERMS]
+    not_used: list[str] = []
+    try:
+        vector: Floats | None = embedder().embed_query(query)
+    except EmbedderUnavailable as error:
+        log.warning("embedder unavailable", error=str(error))
+        vector = None
+        not_used.append("vectors: the embedder does not answer")
+    if not terms:
+        not_used.append("words: the query has none")
+    return Question(
+        text=query,
+        asked_at=asked_at or datetime.now(UTC),
+        terms=tuple(terms),
+        vector=vector,
+        model=current_model(),
+        is_of_self=bool(_OF_SELF.search(query)) and not _OF_ASSISTANT.search(query),
+        not_used=tuple(not_used),
+    )
