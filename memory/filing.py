@@ -29,8 +29,8 @@ from memory.models import FiledBy, RagEmbedding, RagEntry, RecallFile
 from memory.ranking import Floats
 
 BULK_ENTRIES = 60  # so many unfiled entries make topics of their own
-SURE_COSINE, SURE_MARGIN = 0.66, 0.04
-SUGGESTED_COSINE = 0.52
+SURE_COSINE, SURE_MARGIN = 0.60, 0.04
+SUGGESTED_COSINE = 0.45
 CATEGORY = "Conversations"  # what a bulk import is filed under
 DISTINCT_ENTRIES = 8  # a conversation this long, about nothing that has a node, gets one of its own
 HALFVEC_HEADER_BYTES = 4

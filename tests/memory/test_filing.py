@@ -50,7 +50,7 @@ class BySubject:
 def _by_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     one = BySubject()
     monkeypatch.setattr(embedding, "embedder", lambda: one)
-    monkeypatch.setattr("memory.recall.embedder", lambda: one)
+    monkeypatch.setattr("memory.question.embedder", lambda: one)
 
 
 def talk(subject: str, number: int, messages: int = 8) -> NewRecallFile:

@@ -122,7 +122,7 @@ def test_what_is_broken_is_told_by_line_and_the_rest_goes_in(cast: Cast) -> None
     ]
     assert [p.reason for p in report.problems[7:]] == [
         "session ok: turns.1: text: missing or blank",
-        "session ok: turns.2: role: must be one of user, assistant, system, tool",
+        "session ok: turns.2: role: must be one of user, assistant, system, tool, human, other, ai, model",
         "session ok: turns.4: timestamp: not a date in ISO 8601",
         "sessions.1: no turn can be kept",
         "sessions.2: id: the session has none",

@@ -178,7 +178,7 @@ def test_without_an_embedder_words_go_on_and_the_answer_says_so(
 ) -> None:
     nothing = LocalEmbedder(tmp_path)
     monkeypatch.setattr(embedding, "embedder", lambda: nothing)
-    monkeypatch.setattr("memory.recall.embedder", lambda: nothing)
+    monkeypatch.setattr("memory.question.embedder", lambda: nothing)
     memory = capture(cast.ann.actor, content="the zorkmid").memory
     assert work_jobs(QUIET) == 1
     answer = recall(cast.ann.actor, "zorkmid")
