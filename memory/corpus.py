@@ -108,6 +108,7 @@ class Corpus:
     def __init__(self, dimensions: int) -> None:
         self.lock = RLock()
         self.revision = 0
+        self.loaded = 0  # entries fetched by the latest `corpus_for`
         self.dimensions = dimensions
         self.tree = Tree([])
         self._clear()
@@ -278,6 +279,27 @@ class Corpus:
         distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
         nearest = pieces[np.argpartition(distances, count - 1)[:count]] if len(pieces) > count else pieces
         return np.unique(piece_entry[nearest])
+
+    def nearest_of(self, query: Floats, rows: Ints, count: int) -> Ints:
+        """The `count` entries of `rows` whose sketches are nearest to the query's, nearest first."""
+        pieces = self._pieces_of(rows)
+        pieces = pieces[self._has_vector.values[pieces]]
+        if not len(pieces):
+            return rows[:0]
+        distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
+        ordered = self._piece_entry.values[pieces[np.argsort(distances, kind="stable")]]
+        return np.array(list(dict.fromkeys(ordered.tolist()))[:count], np.int64)
+
+    def best_piece(self, row: int, query: Floats) -> tuple[int, Floats]:
+        """Number of the piece of an entry that is nearest to the query, and its vector."""
+        pieces = self._pieces_of(np.array([row]))
+        vectors = self._vectors.values[pieces]
+        best = int(np.argmax(np.where(self._has_vector.values[pieces], vectors @ query, NO_VECTOR)))
+        return best, vectors[best]
+
+    def same_words(self, row: int, other: int) -> bool:
+        """Whether two entries have the same words equally often."""
+        return self._packed[row] == self._packed[other]
 
     def posting_bytes(self, terms: Iterable[int]) -> int:
         """Size of the postings that a question's terms scan."""
@@ -512,6 +534,7 @@ def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) ->
         corpus = _corpora.setdefault((brain.id, model_id), Corpus(dimensions))
         _corpora.move_to_end((brain.id, model_id))
     with corpus.lock:
+        corpus.loaded = 0
         if corpus.revision < revision:
             if corpus.revision < oldest_removal:
                 corpus._clear()
@@ -539,9 +562,11 @@ def _catch_up(actor: Actor, brain: BrainRef, model_id: int, corpus: Corpus) -> N
         "id", "recall_file_id", "node_id", "entry_kind", "first_message", "last_message", "role", "speaker",
         "occurred_at", "characters", "is_standing", "terms",
     )  # fmt: skip
+    found = list(rows.iterator(chunk_size=2_000))
+    corpus.loaded = len(found)
     corpus.put(
         _Loaded(Entry(*row[:8]), row[8].timestamp(), row[9], row[10], bytes(row[11]), raw.get(row[0], {}))
-        for row in rows.iterator(chunk_size=2_000)
+        for row in found
     )
 
 

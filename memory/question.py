@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import structlog
 
-from graph.words import query_terms
+from graph.words import entities, query_terms
 from memory.arrays import Bools
 from memory.corpus import Corpus
 from memory.dates import Known, Span, find_spans
@@ -27,6 +27,35 @@ _OF_ASSISTANT = re.compile(
     re.IGNORECASE,
 )
 
+_OF_THE_PAST = re.compile(
+    r"\b(?:original(?:ly)?|initial(?:ly)?|at\s+first|the\s+first\s+time|earli(?:er|est)|used\s+to|previous(?:ly)?|before|"
+    r"first|history|changed?|evolve[ds]?|old(?:er|est)?)\b",
+    re.IGNORECASE,
+)
+_CURRENT = re.compile(
+    r"\b(?:what|when|where|which|who|how\s+(?:many|much|often|long|old|far))\b[^?.]{0,60}?"
+    r"\b(?:is|are|am|'s|do|does|have|has|should|can)\b",
+    re.IGNORECASE,
+)
+_OVERVIEW = re.compile(
+    r"\b(?:summar(?:y|i[sz]e|ies)|overview|recap|catch\s+me\s+up|bring\s+me\s+up\s+to\s+(?:date|speed)|"
+    r"over\s+time|evolve[ds]?|(?:have|has|did)\s+\w+(?:\s+\w+){0,8}\s+(?:develop|progress|change|grow)\w*)\b",
+    re.IGNORECASE,
+)
+_IN_ORDER = re.compile(
+    r"\b(?:in\s+(?:chronological\s+)?order|order\s+(?:in\s+which|of)|chronolog\w+|timeline|sequence\s+of|"
+    r"step\s+by\s+step\s+how|what\s+happened\s+(?:when|over))\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"^\W*(?:(?:can|could|would|will)\s+you|please|help|show|give|write|draft|recommend|suggest|explain|plan|make|create|"
+    r"list|compare|teach|walk)\b"
+    r"|\b(?:how\s+(?:do|can|should|would|might|to)|what(?:'s|\s+is|\s+are|\s+would|\s+kind|(?:\s+\w+){0,3}\s+should)|"
+    r"should\s+I|where\s+(?:do\s+you|should|can)|which\s+\w+\s+should|any\s+(?:tips|ideas|advice|suggestions)|"
+    r"advice|recommend\w*|suggest\w*)\b",
+    re.IGNORECASE,
+)
+
 log = structlog.get_logger(__name__)
 
 
@@ -34,7 +63,9 @@ log = structlog.get_logger(__name__)
 class Question:
     """A query as the machine sees it. `vector` is None when the embedder does not answer.
 
-    is_of_self: it asks about the asker ("my", "I"), so a person said it rather than an assistant.
+    is_of_self: it asks about the asker ("my", "I"), so a person said it rather than an assistant. wants_current: it
+    asks how things are now, so of several statements the newest holds. wants_standing: it asks
+    for something to be made, or for nothing the asker has said, so what is always wanted matters.
     """
 
     text: str
@@ -43,6 +74,10 @@ class Question:
     vector: Floats | None
     model: Model
     is_of_self: bool
+    wants_current: bool
+    wants_standing: bool
+    wants_overview: bool
+    wants_order: bool
     not_used: tuple[str, ...]
 
     def spans(self, corpus: Corpus) -> tuple[Span, ...]:
@@ -78,12 +113,19 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         not_used.append("vectors: the embedder does not answer")
     if not terms:
         not_used.append("words: the query has none")
+    is_of_self = bool(_OF_SELF.search(query)) and not _OF_ASSISTANT.search(query)
+    is_request = bool(_REQUEST.search(query))
+    wants_overview, wants_order = bool(_OVERVIEW.search(query)), bool(_IN_ORDER.search(query))
     return Question(
         text=query,
         asked_at=asked_at or datetime.now(UTC),
         terms=tuple(terms),
         vector=vector,
         model=current_model(),
-        is_of_self=bool(_OF_SELF.search(query)) and not _OF_ASSISTANT.search(query),
+        is_of_self=is_of_self,
+        wants_current=bool(_CURRENT.search(query)) and not _OF_THE_PAST.search(query),
+        wants_standing=(is_request or not (is_of_self or entities(query, 1))) and not (wants_overview or wants_order),
+        wants_overview=wants_overview,
+        wants_order=wants_order,
         not_used=tuple(not_used),
     )

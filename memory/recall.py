@@ -9,7 +9,7 @@ and its numbers in the trace.
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -20,18 +20,19 @@ from accounts.errors import Invalid, NotFound
 from accounts.ids import uuid7
 from graph.route import z_scores
 from memory.arrays import Bools, Ints
+from memory.attach import CHARACTERS_PER_TOKEN, TOKENS_A_HIT, attach, attach_block, tokens
+from memory.candidates import Candidates, Ranked, rank
 from memory.corpus import Corpus, corpus_for
 from memory.dates import date_fit
-from memory.embedding import current_model
-from memory.memories import Filters, messages_by_id, nodes_below
+from memory.memories import Filters, nodes_below
 from memory.models import RecallFile
 from memory.navigate import Navigation, navigate, score
 from memory.question import Question, understand
-from memory.ranking import WEIGHTS, Floats, Signals, Weights, fuse
+from memory.ranking import WEIGHTS, Floats, Signals, Weights
 from memory.session import Session, get_session, keep_session
 from memory.text import check_text
 from memory.traces import keep_trace
-from memory.types import Clarify, Hit, Recall, Tokens, Trace
+from memory.types import Block, Clarify, Hit, Recall, Tokens, Trace
 
 QUERY_CHARACTERS = 20_000
 LIMIT_MOST = 100
@@ -41,8 +42,9 @@ DATE_MATCHES = 0.95  # of the best fit in the brain: entries for the net of date
 SKETCHED = 60  # pieces whose sketches are nearest; their vectors decide which of them the net keeps
 SESSION_CHARACTERS = 20_000
 SESSION_HITS = 5  # of an answer, whose nodes the session remembers
-NEIGHBOURS = 1  # messages attached before and after a hit
-CHARACTERS_PER_TOKEN = 4  # a safe estimate for a budget; models differ
+STANDING_SHOWN = 5
+LISTED = 24  # entries of a list in the order of time
+ORDER_WEIGHTS = replace(WEIGHTS, role=WEIGHTS.role * 2, standing=0.0)  # what a person brought up, not what was answered
 
 
 @dataclass(slots=True)
@@ -56,19 +58,6 @@ class Stopwatch:
             yield
         finally:
             self.stages[name] = self.stages.get(name, 0.0) + (time.perf_counter() - start) * 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """Rows of one brain's corpus that may answer, with their signals. `navigation` is None in exhaustive mode."""
-
-    brain: BrainRef
-    corpus: Corpus
-    navigation: Navigation | None
-    rows: Ints
-    signals: Signals
-    entries_total: int
-    entries_read: int
 
 
 def recall(
@@ -125,11 +114,14 @@ def recall(
                 with watch.stage("navigate"):
                     way = find_way(corpus, question, seen, allowed, discussed, filters) if mode == "auto" else None
                 with watch.stage("search"):
-                    found.append(search(brain, corpus, question, seen, allowed, discussed, way))
+                    found.append(search(brain, corpus, question, seen, allowed, discussed, way, limit))
         with watch.stage("fuse"):
             ranked, cut = rank(found, question, limit, threshold, weights)
         with watch.stage("attach"):
-            hits, truncated = attach(actor, found, ranked, max_tokens, with_messages)
+            budget = max_tokens or TOKENS_A_HIT * limit
+            hits, truncated = attach(actor, ranked, budget=budget, with_messages=with_messages)
+        with watch.stage("blocks"):
+            beside = blocks(actor, found, question, hits)
     clarify = clarify_from(found)
     if mode == "auto":
         offered = [choice.node.id for choice in clarify.choices] if clarify else []
@@ -140,6 +132,7 @@ def recall(
     ways = [c.navigation for c in found if c.navigation]
     return Recall(
         hits=tuple(hits),
+        blocks=beside,
         trace=trace,
         trace_id=trace_id,
         warmed=tuple(node for way in ways for node in way.warmed),
@@ -219,6 +212,7 @@ def search(
     allowed: Bools,
     discussed: Session,
     way: Navigation | None,
+    limit: int,
 ) -> Candidates:
     """The candidates and their signals: the warmed entries and what the nets catch, or the best of everything."""
     most = CANDIDATES_PER_NET if way is None else NET
@@ -267,7 +261,10 @@ def search(
         standing=_flags(len(rows), corpus.standing, rows),
         node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),
     )
-    return Candidates(brain, corpus, way, rows, signals, int(corpus.alive.sum()), len(read))
+    standing = np.flatnonzero(corpus.standing & allowed) if question.wants_standing else np.zeros(0, np.int64)
+    if question.vector is not None:
+        standing = corpus.nearest_of(question.vector, standing, STANDING_SHOWN + limit)
+    return Candidates(brain, corpus, way, rows, signals, standing, int(corpus.alive.sum()), len(read))
 
 
 def _flags(count: int, values: np.ndarray | None, at: Ints) -> Floats:
@@ -306,107 +303,23 @@ def _at(values: Floats, rows: Ints) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    brain: int  # position in the list of candidates
-    row: int
-    at: int  # position among the brain's candidates
-    score: float
-    cosine: float | None
-
-
-def rank(
-    found: Sequence[Candidates], question: Question, limit: int, threshold: float, weights: Weights
-) -> tuple[list[Ranked], int]:
-    """The best `limit` of all brains together, by one fusion; and how many the threshold cut from the places."""
-    parts = [c for c in found if len(c.rows)]
-    if not parts:
-        return [], 0
-    joined = Signals(
-        *(np.concatenate([getattr(c.signals, name) for c in found]) for name in Signals.__dataclass_fields__)
-    )
-    scores = fuse(joined, weights)
-    brain_of = np.concatenate([np.full(len(c.rows), index) for index, c in enumerate(found)])
-    at = np.concatenate([np.arange(len(c.rows)) for c in found])
-    ranked: list[Ranked] = []
-    cut = 0
-    for position in np.lexsort((at, brain_of, -scores)):
-        if len(ranked) == limit:
-            break
-        cosine = float(joined.vector[position])
-        known = not np.isnan(cosine)
-        similarity = question.model.similarity(cosine) if known else 0.0
-        if joined.words[position] <= 0 and similarity < threshold:
-            cut += 1
-            continue
-        candidate = found[int(brain_of[position])]
-        row = int(candidate.rows[int(at[position])])
-        ranked.append(
-            Ranked(int(brain_of[position]), row, int(at[position]), float(scores[position]), cosine if known else None)
-        )
-    return ranked, cut
-
-
-def attach(
-    actor: Actor, found: Sequence[Candidates], ranked: Sequence[Ranked], max_tokens: int | None, with_messages: bool
-) -> tuple[list[Hit], bool]:
-    """Hits with their words, within the token budget; True when the budget left some out."""
-    entries = [found[r.brain].corpus.entries[r.row] for r in ranked]
-    around = [_around(found[r.brain].corpus, r.row) if with_messages else [r.row] for r in ranked]
-    ids = {found[r.brain].corpus.entries[row].id for r, rows in zip(ranked, around, strict=True) for row in rows}
-    texts = messages_by_id(actor, ids)
-    files = RecallFile.objects.visible_to(actor).filter(id__in={entry.recall_file_id for entry in entries})
-    memories = {
-        row.id: row for row in files.only("recall_id", "kind", "scope", "contributed_by", "trust", "occurred_at")
-    }
-    model = current_model()
-    hits: list[Hit] = []
-    spent = 0
-    for r, entry, rows in zip(ranked, entries, around, strict=True):
-        own, memory = texts.get(entry.id), memories.get(entry.recall_file_id)
-        if memory is None or own is None:
-            continue  # deleted between two statements of this session
-        corpus = found[r.brain].corpus
-        window = tuple(texts[i] for i in (corpus.entries[row].id for row in rows) if i in texts)
-        cost = sum(tokens(message.content) for message in window)
-        if max_tokens is not None and spent + cost > max_tokens:
-            return hits, True
-        spent += cost
-        hits.append(
-            Hit(
-                id=memory.id,
-                recall_id=memory.recall_id,
-                entry_id=entry.id,
-                kind=memory.kind,
-                entry_kind=entry.entry_kind,
-                scope=memory.scope,
-                text=own.content,
-                score=round(r.score, 4),
-                similarity=None if r.cosine is None else round(model.similarity(r.cosine), 4),
-                occurred_at=own.timestamp or memory.occurred_at,
-                node=corpus.tree.path(entry.node_id),
-                contributed_by=memory.contributed_by,
-                trust=memory.trust,
-                role=entry.role,
-                speaker=entry.speaker,
-                first_message=entry.position,
-                last_message=entry.last_position,
-                messages=window if with_messages else None,
-            )
-        )
-    return hits, False
-
-
-def _around(corpus: Corpus, row: int) -> list[int]:
-    """The entry's row with those of the messages just before and after, in order."""
-    steps = range(-NEIGHBOURS, NEIGHBOURS + 1)
-    rows = [corpus.neighbour_rows(np.array([row]), step)[0] if step else row for step in steps]
-    return [int(row) for row in rows if row >= 0]
-
-
-def tokens(text: str) -> int:
-    """An estimate that errs on the high side for prose."""
-    return len(text) // CHARACTERS_PER_TOKEN + 1
+def blocks(actor: Actor, found: Sequence[Candidates], question: Question, hits: Sequence[Hit]) -> tuple[Block, ...]:
+    """What similarity does not serve, where the question asks for it: beside the hits, so that they lose no place."""
+    made: list[Block | None] = []
+    if question.wants_standing:
+        shown = {hit.entry_id for hit in hits}
+        standing = [
+            Ranked(index, c.corpus, int(row), 0, 0.0, None)
+            for index, c in enumerate(found)
+            for row in c.standing
+            if c.corpus.entries[int(row)].id not in shown
+        ]
+        made.append(attach_block(actor, "standing", standing[:STANDING_SHOWN]))
+    if question.wants_order:
+        said, _ = rank(found, question, LISTED, 0.0, ORDER_WEIGHTS)
+        said.sort(key=lambda r: (r.corpus.occurred[r.row], r.corpus.entries[r.row].id.int))
+        made.append(attach_block(actor, "in_order", said))
+    return tuple(block for block in made if block is not None)
 
 
 def _scores(candidates: Candidates, ranked: Ranked) -> Mapping[str, float | str]:
@@ -453,6 +366,7 @@ def trace_of(
         index_bytes=sum(c.corpus.sketch_bytes + c.corpus.posting_bytes(question.terms) for c in found if c.navigation),
         entries_total=sum(c.entries_total for c in found),
         entries_read=sum(c.entries_read for c in found),
+        entries_loaded=sum(c.corpus.loaded for c in found),
         cut_by_threshold=cut,
         tokens=_tokens(found, hits),
         stages_ms={name: round(ms, 3) for name, ms in watch.stages.items()},

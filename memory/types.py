@@ -47,12 +47,15 @@ class Idempotency:
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
+    """`content` is word for word; in an answer it may be a part of a long message, from character `start` on."""
+
     position: int
     role: str
     speaker: str
     content: str
     timestamp: datetime | None
     details: Mapping[str, Any]
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,21 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """What a signal gave to a hit's score, and the hit's place among all candidates by that signal alone."""
+
+    signal: str
+    gave: float
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """One entry that answers. `id` is the memory's; `similarity` is calibrated to 0..1, None without a vector."""
+    """One entry that answers. `id` is the memory's; `similarity` is calibrated to 0..1, None without a vector.
+
+    text: word for word, of a long message the part that fits best, from character `start` of all its `characters` on.
+    repeats: entries that say the same. newer: the entry of the same speaker that says so too, and later.
+    """
 
     id: UUID
     recall_id: str
@@ -119,7 +135,23 @@ class Hit:
     speaker: str
     first_message: int
     last_message: int
+    start: int
+    characters: int
+    why: tuple[Reason, ...]
+    repeats: tuple[UUID, ...] = ()
+    newer: UUID | None = None
     messages: tuple[MessageView, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What similarity does not serve, beside the ranked hits.
+
+    kind: standing (what is always wanted), overview (summaries of conversations), in_order (as it happened).
+    """
+
+    kind: str
+    hits: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +200,8 @@ class Trace:
     """How an answer came about: counts, scores and times, no content.
 
     `navigation`: scope → the best nodes of each level of its tree, with the reason for the choice.
-    `entries_read`: entries whose vector was looked at. `index_bytes`: postings and sketches that were scanned.
+    `entries_read`: entries whose vector was looked at. `entries_loaded`: rows that had to be fetched from Postgres,
+    0 while the brain stays warm in this process. `index_bytes`: postings and sketches that were scanned.
     """
 
     mode: str
@@ -180,6 +213,7 @@ class Trace:
     index_bytes: int
     entries_total: int
     entries_read: int
+    entries_loaded: int
     cut_by_threshold: int
     tokens: Tokens
     stages_ms: Mapping[str, float]
@@ -189,6 +223,7 @@ class Trace:
 @dataclass(frozen=True, slots=True)
 class Recall:
     hits: tuple[Hit, ...]
+    blocks: tuple[Block, ...]
     trace: Trace
     trace_id: UUID
     warmed: tuple[NodeWarmth, ...]

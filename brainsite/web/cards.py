@@ -91,8 +91,8 @@ def _hit_card(hit: Hit, query: str, names: Mapping[UUID, str]) -> HitCard:
     return HitCard(
         hit=hit,
         parts=_parts(shown, asked),
-        starts_late=start > 0,
-        is_cut=start + SHOWN_CHARACTERS < len(hit.text),
+        starts_late=hit.start + start > 0,
+        is_cut=hit.start + start + SHOWN_CHARACTERS < hit.characters,
         words=tuple(words),
         who=name_of(hit.contributed_by, names),
         page_start=page_start(hit.first_message),

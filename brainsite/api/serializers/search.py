@@ -32,6 +32,12 @@ class SearchInput(StrictSerializer):
     include = serializers.ListField(child=Choice(("trace", "messages")), default=list, max_length=2)
 
 
+class ReasonOutput(serializers.Serializer[Any]):
+    signal = serializers.CharField()
+    gave = serializers.FloatField(help_text="To the score.")
+    rank = serializers.IntegerField(help_text="The place among all candidates by this signal alone.")
+
+
 class HitOutput(serializers.Serializer[Hit]):
     id = serializers.UUIDField(help_text="The memory's.")
     recall_id = serializers.CharField()
@@ -50,11 +56,21 @@ class HitOutput(serializers.Serializer[Hit]):
     trust = serializers.ChoiceField(RecallFile.Trust.values)
     first_message = serializers.IntegerField()
     last_message = serializers.IntegerField()
+    start = serializers.IntegerField(help_text="Where the text begins in its message: a long one is cut.")
+    characters = serializers.IntegerField(help_text="Of the whole message.")
+    why = ReasonOutput(many=True)
+    repeats = serializers.ListField(child=serializers.UUIDField(), help_text="Entries that say the same.")
+    newer = serializers.UUIDField(allow_null=True, help_text="An entry of the same speaker that says so too, later.")
     messages = MessageOutput(many=True, required=False, help_text="The hit's and those around it, when included.")
 
     def to_representation(self, instance: Hit) -> dict[str, Any]:
         shown = super().to_representation(instance)
         return shown if instance.messages is not None else {k: v for k, v in shown.items() if k != "messages"}
+
+
+class BlockOutput(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(["standing", "overview", "in_order"])
+    hits = HitOutput(many=True)
 
 
 class NodeWarmthOutput(serializers.Serializer[Any]):
@@ -97,6 +113,7 @@ class TraceOutput(serializers.Serializer[Any]):
     index_bytes = serializers.IntegerField(help_text="Postings and sketches that were scanned.")
     entries_total = serializers.IntegerField()
     entries_read = serializers.IntegerField(help_text="Entries whose vector was looked at.")
+    entries_loaded = serializers.IntegerField(help_text="Fetched from Postgres; 0 while the brain is warm.")
     cut_by_threshold = serializers.IntegerField()
     tokens = TokensOutput()
     stages_ms = serializers.DictField(child=serializers.FloatField())
@@ -105,6 +122,7 @@ class TraceOutput(serializers.Serializer[Any]):
 
 class SearchOutput(serializers.Serializer[Any]):
     hits = HitOutput(many=True)
+    blocks = BlockOutput(many=True, help_text="Beside the hits: what is always wanted, an overview, a list in order.")
     warmed = NodeWarmthOutput(many=True)
     cold = NodeWarmthOutput(many=True, help_text="The best that were left out.")
     clarify = ClarifyOutput(allow_null=True, help_text="A question back, when the query leaves too much open.")

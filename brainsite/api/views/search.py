@@ -46,6 +46,7 @@ class SearchView(BrainView):
         trace = asdict(found.trace)
         answer = {
             "hits": found.hits,
+            "blocks": found.blocks,
             "warmed": found.warmed,
             "cold": found.cold,
             "clarify": found.clarify,
