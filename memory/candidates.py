@@ -30,6 +30,7 @@ class Candidates:
     navigation: Navigation | None
     rows: Ints
     signals: Signals
+    by_piece: Floats  # words, of each piece of the corpus
     standing: Ints  # rows that say how things are always wanted, nearest first; they may be candidates or not
     entries_total: int
     entries_read: int
@@ -74,15 +75,15 @@ def rank(
         cosine = float(joined.vector[position])
         known = not np.isnan(cosine)
         similarity = question.model.similarity(cosine) if known else 0.0
-        if joined.words[position] <= 0 and similarity < threshold:
+        index = int(brain_of[position])
+        way = found[index].navigation
+        if joined.words[position] <= 0 and similarity < threshold and not (way and way.is_by_name):
             cut += 1
             continue
-        index = int(brain_of[position])
         corpus, row = found[index].corpus, int(found[index].rows[int(at[position])])
         new = Ranked(index, corpus, row, int(at[position]), float(scores[position]), cosine if known else None)
         new.coverage = float(joined.coverage[position])
-        if known and question.vector is not None:
-            new.piece, new.vector = corpus.best_piece(row, question.vector)
+        new.piece, new.vector = corpus.best_piece(row, question.vector, found[index].by_piece)
         if (earlier := _same(ranked, new)) is not None:
             earlier.repeats.append(new.row)
             continue

@@ -29,6 +29,7 @@ HALFVEC_HEADER_BYTES = 4
 DAY_SECONDS = 86_400
 POSTING_BYTES = 16  # a term's hash, its piece, its count
 NO_VECTOR = -2.0  # below every cosine
+WORDS_PER_COSINE = 60.0  # so much BM25 counts as a cosine of 1 in the choice of a piece to show
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
 DEAD_SHARE = 0.25  # removed pieces, at most this share before the arrays are made anew
 
@@ -75,6 +76,7 @@ class Tree:
     def __init__(self, nodes: Iterable[TreeNode]) -> None:
         self.nodes = {node.id: node for node in nodes}
         self.children: dict[UUID | None, list[UUID]] = {}
+        self.name_terms = frozenset[int]().union(*(node.name_terms for node in self.nodes.values()))
         self._chains: dict[UUID, list[UUID]] = {}
         for node in self.nodes.values():
             self.children.setdefault(node.parent_id, []).append(node.id)
@@ -224,8 +226,8 @@ class Corpus:
         return sum(a.nbytes for a in arrays) + postings + sum(map(len, self._packed)) + 600 * len(self.entries)
 
     def word_scores(self, terms: Iterable[int]) -> tuple[Floats, Floats, Floats]:
-        """BM25 of every entry, by its whole text and by its best piece; 0 where no term occurs. And how much of the
-        question's rarity occurs in it, 0..1."""
+        """BM25 of every entry, by its whole text, and of every piece; 0 where no term occurs. And how much of the
+        question's rarity occurs in each entry, 0..1."""
         alive, piece_entry = self.alive, self._piece_entry.values
         by_entry = np.zeros(len(alive), np.float32)
         by_piece = np.zeros(len(piece_entry), np.float32)
@@ -233,7 +235,7 @@ class Corpus:
         total = 0.0
         count = int(alive.sum())
         if not count:
-            return by_entry, by_entry.copy(), covered
+            return by_entry, by_piece, covered
         lengths = self._length.values
         piece_lengths = self._piece_length.values
         piece_alive = alive[piece_entry]
@@ -254,7 +256,7 @@ class Corpus:
             covered[rows] += weight
             by_entry[rows] += bm25(weight, sums, lengths[rows], average)
             by_piece[pieces] += bm25(_idf(piece_count, len(pieces)), counts, piece_lengths[pieces], piece_average)
-        return by_entry, self._best_piece(by_piece), covered / max(total, 1e-9)
+        return by_entry, by_piece, covered / max(total, 1e-9)
 
     def cosines(self, query: Floats, rows: Ints | None = None) -> Floats:
         """Cosine of the best piece of every entry, or of `rows`; NaN where no piece has a vector or was read."""
@@ -265,7 +267,7 @@ class Corpus:
             pieces = self._pieces_of(rows)
             similar[pieces] = self._vectors.values[pieces] @ query
         similar[~self._has_vector.values] = NO_VECTOR
-        best = self._best_piece(similar)
+        best = self.of_best_piece(similar)
         best[best < NO_VECTOR / 2] = np.nan
         return best
 
@@ -290,12 +292,15 @@ class Corpus:
         ordered = self._piece_entry.values[pieces[np.argsort(distances, kind="stable")]]
         return np.array(list(dict.fromkeys(ordered.tolist()))[:count], np.int64)
 
-    def best_piece(self, row: int, query: Floats) -> tuple[int, Floats]:
-        """Number of the piece of an entry that is nearest to the query, and its vector."""
+    def best_piece(self, row: int, query: Floats | None, by_piece: Floats) -> tuple[int, Floats | None]:
+        """Number of the piece of an entry that fits best, by meaning and words, and its vector where it is known."""
         pieces = self._pieces_of(np.array([row]))
-        vectors = self._vectors.values[pieces]
-        best = int(np.argmax(np.where(self._has_vector.values[pieces], vectors @ query, NO_VECTOR)))
-        return best, vectors[best]
+        fit = by_piece[pieces] / WORDS_PER_COSINE
+        known = self._has_vector.values[pieces]
+        if query is not None:
+            fit = fit + np.where(known, self._vectors.values[pieces] @ query, 0)
+        best = int(np.argmax(fit))
+        return best, self._vectors.values[pieces[best]] if known[best] else None
 
     def same_words(self, row: int, other: int) -> bool:
         """Whether two entries have the same words equally often."""
@@ -369,7 +374,7 @@ class Corpus:
         ends = np.append(firsts[1:], self._piece_entry.size)
         return np.concatenate([np.arange(firsts[row], ends[row]) for row in rows]) if len(rows) else rows
 
-    def _best_piece(self, by_piece: Floats) -> Floats:
+    def of_best_piece(self, by_piece: Floats) -> Floats:
         """Pieces of an entry lie side by side, and every entry has one at least."""
         if not len(by_piece):
             return by_piece

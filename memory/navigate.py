@@ -36,6 +36,7 @@ class Navigation:
     levels: tuple[tuple[NodeWarmth, ...], ...]
     indexes_read: int
     reason: str
+    is_by_name: bool  # the question has no content word beyond names of nodes
     choices: tuple[Choice, ...] = ()
 
 
@@ -85,7 +86,8 @@ def navigate(
     ids = corpus.node_ids
     content = set(terms) - SMALL_TALK_TERMS
     choices: tuple[Choice, ...] = ()
-    named = _by_name(corpus.tree, content, session, offered) if only is None else None
+    is_by_name = bool(content) and content <= corpus.tree.name_terms
+    named = _by_name(corpus.tree, content, session, offered) if only is None and is_by_name else None
     if only is not None:
         chosen = [code for code, node_id in enumerate(ids) if node_id in only]
         rows, reason = _rows(corpus, chosen, allowed), "the node you named"
@@ -111,6 +113,7 @@ def navigate(
         levels=levels,
         indexes_read=indexes,
         reason=reason,
+        is_by_name=is_by_name,
         choices=choices,
     )
 
@@ -130,15 +133,12 @@ class _Named:
     reason: str
 
 
-def _by_name(tree: Tree, content: set[int], session: Mapping[UUID, float], offered: frozenset[UUID]) -> _Named | None:
-    """The node that a question without any other content word names; None for a question with words of its own.
+def _by_name(tree: Tree, content: set[int], session: Mapping[UUID, float], offered: frozenset[UUID]) -> _Named:
+    """The node that a question without any other content word names.
 
     Is there more than one below it, what the session discussed decides; else the question stays open.
     """
-    every_name = frozenset().union(*(node.name_terms for node in tree.nodes.values()))
     matched = {node_id: len(content & node.name_terms) for node_id, node in tree.nodes.items()}
-    if not content or not content <= every_name or not any(matched.values()):
-        return None
 
     def fit(node_id: UUID) -> tuple[bool, int, float, float, int]:
         node = tree.nodes[node_id]

@@ -126,7 +126,7 @@ def recall(
     if mode == "auto":
         offered = [choice.node.id for choice in clarify.choices] if clarify else []
         keep_session(actor, session, discussed, [hit.node.id for hit in hits[:SESSION_HITS]], offered)
-    trace = trace_of(mode, actor, brains, question, found, ranked, hits, cut, watch)
+    trace = trace_of(mode, actor, brains, question, found, ranked, hits, beside, cut, watch)
     trace_id = uuid7()
     keep_trace(actor, trace_id, trace)
     ways = [c.navigation for c in found if c.navigation]
@@ -165,7 +165,7 @@ class Brainwide:
     """What a question's words, dates and names say of every entry of a brain, before any vector is read."""
 
     words: Floats
-    piece_words: Floats
+    by_piece: Floats  # words again, of each piece
     coverage: Floats
     date: Floats | None  # None when the question names no time
     group_words: Floats  # of each group
@@ -173,11 +173,11 @@ class Brainwide:
 
 
 def look_over(corpus: Corpus, question: Question) -> Brainwide:
-    words, piece_words, coverage = corpus.word_scores(question.terms)
+    words, by_piece, coverage = corpus.word_scores(question.terms)
     spans = question.spans(corpus)
     return Brainwide(
         words=words,
-        piece_words=piece_words,
+        by_piece=by_piece,
         coverage=coverage,
         date=date_fit(corpus.occurred, spans) if spans else None,
         group_words=corpus.group_word_scores(question.terms),
@@ -247,7 +247,7 @@ def search(
     signals = Signals(
         vector=vector[rows],
         words=seen.words[rows],
-        piece_words=seen.piece_words[rows],
+        piece_words=corpus.of_best_piece(seen.by_piece)[rows],
         vector_before=_at(vector, before),
         vector_after=_at(vector, after),
         words_before=_at(seen.words, before),
@@ -264,7 +264,7 @@ def search(
     standing = np.flatnonzero(corpus.standing & allowed) if question.wants_standing else np.zeros(0, np.int64)
     if question.vector is not None:
         standing = corpus.nearest_of(question.vector, standing, STANDING_SHOWN + limit)
-    return Candidates(brain, corpus, way, rows, signals, standing, int(corpus.alive.sum()), len(read))
+    return Candidates(brain, corpus, way, rows, signals, seen.by_piece, standing, int(corpus.alive.sum()), len(read))
 
 
 def _flags(count: int, values: np.ndarray | None, at: Ints) -> Floats:
@@ -352,6 +352,7 @@ def trace_of(
     found: Sequence[Candidates],
     ranked: Sequence[Ranked],
     hits: Sequence[Hit],
+    beside: Sequence[Block],
     cut: int,
     watch: Stopwatch,
 ) -> Trace:
@@ -368,13 +369,13 @@ def trace_of(
         entries_read=sum(c.entries_read for c in found),
         entries_loaded=sum(c.corpus.loaded for c in found),
         cut_by_threshold=cut,
-        tokens=_tokens(found, hits),
+        tokens=_tokens(found, hits, beside),
         stages_ms={name: round(ms, 3) for name, ms in watch.stages.items()},
         scores=tuple(_scores(found[r.brain], r) for r in ranked),
     )
 
 
-def _tokens(found: Sequence[Candidates], hits: Sequence[Hit]) -> Tokens:
+def _tokens(found: Sequence[Candidates], hits: Sequence[Hit], beside: Sequence[Block]) -> Tokens:
     warmed = parents = everything = 0
     for c in found:
         live = c.corpus.alive & c.corpus.passages
@@ -387,7 +388,8 @@ def _tokens(found: Sequence[Candidates], hits: Sequence[Hit]) -> Tokens:
         below = {each for node in above for each in tree.below(node)}
         warmed += c.corpus.characters_of(nodes)
         parents += c.corpus.characters_of(below)
-    handed = sum(tokens(m.content) for hit in hits for m in hit.messages or ()) or sum(tokens(h.text) for h in hits)
+    shown = [*hits, *(hit for block in beside for hit in block.hits)]
+    handed = sum(sum(tokens(m.content) for m in hit.messages or ()) or tokens(hit.text) for hit in shown)
     return Tokens(
         handed,
         warmed // CHARACTERS_PER_TOKEN,
