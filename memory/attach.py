@@ -105,7 +105,7 @@ def _excerpt(message: MessageView, piece: int, most: int) -> MessageView:
     cut = pieces(message.content)
     chosen = cut[min(piece, len(cut) - 1)]
     text = _until_word(message.content[chosen.start : chosen.end], most)
-    return replace(message, content=text, start=chosen.start)
+    return replace(message, content=text, start=chosen.start, characters=len(message.content))
 
 
 def _beside(message: MessageView, position: int) -> MessageView:
@@ -114,10 +114,10 @@ def _beside(message: MessageView, position: int) -> MessageView:
     if len(text) <= NEIGHBOUR_CHARACTERS:
         return message
     if message.position > position:
-        return replace(message, content=_until_word(text, NEIGHBOUR_CHARACTERS))
+        return replace(message, content=_until_word(text, NEIGHBOUR_CHARACTERS), characters=len(text))
     start = len(text) - NEIGHBOUR_CHARACTERS
     start += text[start:].find(" ") + 1
-    return replace(message, content=text[start:], start=start)
+    return replace(message, content=text[start:], start=start, characters=len(text))
 
 
 def _until_word(text: str, most: int) -> str:
