@@ -53,7 +53,7 @@ class _Loaded:
     entry: Entry
     occurred_at: float
     characters: int
-    is_standing: bool
+    traits: int
     terms: bytes
     vectors: dict[int, bytes]
 
@@ -130,7 +130,7 @@ class Corpus:
         self._file = Growing(np.int64)
         self._speaker = Growing(np.int64)
         self._person = Growing(np.bool_)
-        self._standing = Growing(np.bool_)
+        self._traits = Growing(np.int64)
         self._length = Growing(np.float32)
         self._first_piece = Growing(np.int64)
         self._piece_entry = Growing(np.int64)
@@ -177,9 +177,9 @@ class Corpus:
         return self._person.values
 
     @property
-    def standing(self) -> Bools:
-        """Entries that say how things are always wanted."""
-        return self._standing.values
+    def traits(self) -> Ints:
+        """Bits of memory.traits.Trait, of each entry."""
+        return self._traits.values
 
     @property
     def speakers(self) -> Ints:
@@ -441,7 +441,7 @@ class Corpus:
         self._file.extend([self._file_code.setdefault(new.entry.recall_file_id, len(self._file_code))])
         self._speaker.extend([self._speaker_code.setdefault(new.entry.speaker, len(self._speaker_code))])
         self._person.extend([new.entry.role == "user"])
-        self._standing.extend([new.is_standing])
+        self._traits.extend([new.traits])
         self._groups = None
         first = self._piece_entry.size
         pieces = [unpack(packed) for packed in split_packed(new.terms)]
@@ -504,12 +504,12 @@ class Corpus:
         rows = np.flatnonzero(self.alive)
         entries, packed, occurred, characters = self.entries, self._packed, self.occurred, self.characters
         first_piece, vectors, has_vector = self._first_piece, self._vectors, self._has_vector
-        standing = self.standing
+        traits = self.traits
         self._clear()
         for row in rows:
             first = int(first_piece.values[row])
             self._append(
-                _Loaded(entries[row], float(occurred[row]), int(characters[row]), bool(standing[row]), packed[row], {})
+                _Loaded(entries[row], float(occurred[row]), int(characters[row]), int(traits[row]), packed[row], {})
             )
             count = self._piece_entry.size - int(self._first_piece.values[-1])
             at = int(self._first_piece.values[-1])
@@ -565,7 +565,7 @@ def _catch_up(actor: Actor, brain: BrainRef, model_id: int, corpus: Corpus) -> N
         raw.setdefault(entry_id, {})[piece] = bytes(value)
     rows = changed.filter(duplicate_of=None).order_by("revision", "id").values_list(
         "id", "recall_file_id", "node_id", "entry_kind", "first_message", "last_message", "role", "speaker",
-        "occurred_at", "characters", "is_standing", "terms",
+        "occurred_at", "characters", "traits", "terms",
     )  # fmt: skip
     found = list(rows.iterator(chunk_size=2_000))
     corpus.loaded = len(found)

@@ -37,6 +37,10 @@ _CURRENT = re.compile(
     r"\b(?:is|are|am|'s|do|does|have|has|should|can)\b",
     re.IGNORECASE,
 )
+_WHEN = re.compile(
+    r"\bwhen\b|\bhow\s+(?:long|old|often)\b|\b(?:what|which)\s+(?:dates?|times?|days?|weeks?|months?|years?)\b",
+    re.IGNORECASE,
+)
 _OVERVIEW = re.compile(
     r"\b(?:summar(?:y|i[sz]e|ies)|overview|recap|catch\s+me\s+up|bring\s+me\s+up\s+to\s+(?:date|speed)|"
     r"over\s+time|evolve[ds]?|(?:have|has|did)\s+\w+(?:\s+\w+){0,8}\s+(?:develop|progress|change|grow)\w*)\b",
@@ -76,6 +80,7 @@ class Question:
     is_of_self: bool
     wants_current: bool
     wants_standing: bool
+    wants_time: bool
     wants_overview: bool
     wants_order: bool
     not_used: tuple[str, ...]
@@ -125,6 +130,7 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         is_of_self=is_of_self,
         wants_current=bool(_CURRENT.search(query)) and not _OF_THE_PAST.search(query),
         wants_standing=(is_request or not (is_of_self or entities(query, 1))) and not (wants_overview or wants_order),
+        wants_time=bool(_WHEN.search(query)),
         wants_overview=wants_overview,
         wants_order=wants_order,
         not_used=tuple(not_used),

@@ -32,6 +32,7 @@ from memory.ranking import WEIGHTS, Floats, Signals, Weights
 from memory.session import Session, get_session, keep_session
 from memory.text import check_text
 from memory.traces import keep_trace
+from memory.traits import Trait
 from memory.types import Block, Clarify, Hit, Recall, Tokens, Trace
 
 QUERY_CHARACTERS = 20_000
@@ -242,6 +243,10 @@ def search(
     else:
         node_score = way.node_score
         rows = _union(rows, way.rows)
+
+    def has(trait: Trait) -> Bools:
+        return (corpus.traits & trait) > 0
+
     before, after = corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)
     group_of, group_count = corpus.groups
     signals = Signals(
@@ -258,10 +263,12 @@ def search(
         speaker=_flags(len(rows), seen.speakers, corpus.speakers[rows]),
         role=_flags(len(rows), corpus.persons if question.is_of_self else None, rows),
         coverage=seen.coverage[rows],
-        standing=_flags(len(rows), corpus.standing, rows),
+        standing=_flags(len(rows), has(Trait.STANDING), rows),
+        after_question=np.where(before >= 0, _flags(len(rows), has(Trait.QUESTION), before), 0).astype(np.float32),
+        timed=_flags(len(rows), has(Trait.TIMED) if question.wants_time else None, rows),
         node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),
     )
-    standing = np.flatnonzero(corpus.standing & allowed) if question.wants_standing else np.zeros(0, np.int64)
+    standing = np.flatnonzero(has(Trait.STANDING) & allowed) if question.wants_standing else np.zeros(0, np.int64)
     if question.vector is not None:
         standing = corpus.nearest_of(question.vector, standing, STANDING_SHOWN + limit)
     return Candidates(brain, corpus, way, rows, signals, seen.by_piece, standing, int(corpus.alive.sum()), len(read))
