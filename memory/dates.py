@@ -49,7 +49,7 @@ class Known:
 
 # Words that are months only when they are written like names.
 _MONTH = (
-    r"(?P<month>(?-i:May|March|Mar|Jan|Feb|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?|january|february|april|june|july|"
+    r"(?P<month>(?-i:May(?!\s+(?:I|we|you|they|he|she|it|be|not)\b)|March|Mar|Jan|Feb|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?|january|february|april|june|july|"
     r"august|september|october|november|december)"
 )
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
@@ -243,7 +243,7 @@ _RULES = (
     _rule(rf"(?:(?:last|this|past|in|the)\s+)+(?P<season>spring|summer|autumn|fall|winter){_OF_YEAR}", _seasons),
     _rule(rf"(?P<season>spring|summer|autumn|fall|winter)\s+(?:of\s+)?{_YEAR}", _seasons),
     _rule(rf"q(?P<quarter>[1-4]){_OF_YEAR}", _quarters),
-    _rule(rf"(?:in|of|during|since|from|year)\s+{_YEAR}", _whole_years),
+    _rule(rf"(?:in|during|since|from|year)\s+{_YEAR}", _whole_years),
     _rule(r"(?:the\s+day\s+before\s+)?yesterday|last\s+night|today|this\s+(?:morning|afternoon|evening)", _near_days),
     _rule(r"(?P<which>last|this|previous)\s+(?P<unit>weekend|week|month|year)", _last),
     _rule(rf"(?:last|on|this\s+past)\s+(?P<weekday>{'|'.join(WEEKDAYS)})", _weekday),

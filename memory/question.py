@@ -118,9 +118,11 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         not_used.append("vectors: the embedder does not answer")
     if not terms:
         not_used.append("words: the query has none")
-    is_of_self = bool(_OF_SELF.search(query)) and not _OF_ASSISTANT.search(query)
+    is_of_assistant = bool(_OF_ASSISTANT.search(query))
+    is_of_self = bool(_OF_SELF.search(query)) and not is_of_assistant
     is_request = bool(_REQUEST.search(query))
     wants_overview, wants_order = bool(_OVERVIEW.search(query)), bool(_IN_ORDER.search(query))
+    is_found_by_words = is_of_assistant or wants_overview or wants_order
     return Question(
         text=query,
         asked_at=asked_at or datetime.now(UTC),
@@ -129,7 +131,7 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         model=current_model(),
         is_of_self=is_of_self,
         wants_current=bool(_CURRENT.search(query)) and not _OF_THE_PAST.search(query),
-        wants_standing=(is_request or not (is_of_self or entities(query, 1))) and not (wants_overview or wants_order),
+        wants_standing=not is_found_by_words and (is_request or not (is_of_self or entities(query, 1))),
         wants_time=bool(_WHEN.search(query)),
         wants_overview=wants_overview,
         wants_order=wants_order,
