@@ -85,6 +85,7 @@ class Environment(BaseSettings):
     # sizes
     brain_db_pool: int = Field(default=0, ge=0, le=200)  # connections kept by a process; 0: none (commands, workers)
     brain_worker_concurrency: int = Field(default=2, ge=1, le=64)  # one long job never keeps a capture waiting
+    brain_shadow_share: float = Field(default=0.01, ge=0, le=1)
     brain_embed_threads: int = Field(default=1, ge=1, le=64)
     brain_corpus_cache_mb: int = Field(default=256, ge=16)
 

@@ -19,6 +19,7 @@ DEBUG = ENV.brain_debug
 PUBLIC_URL = ENV.public_url
 DATA_DIR = ENV.brain_data_dir
 MODEL_DIR = ENV.model_dir
+SHADOW_SHARE = ENV.brain_shadow_share
 EMBED_THREADS = ENV.brain_embed_threads
 CORPUS_CACHE_BYTES = ENV.brain_corpus_cache_mb * 2**20
 

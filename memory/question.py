@@ -22,11 +22,10 @@ LEAST_NAME_CHARACTERS = 2
 _WORD = re.compile(r"\w+")
 _OF_SELF = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|myself)\b")
 _OF_ASSISTANT = re.compile(
-    r"\byou(?:'ve|\s+have|\s+had)?\s+(?:suggest|told|tell|recommend|said|say|g[ai]ve|mention|explain|provide|list|advise)"
-    r"|\bremind\s+me\b|\bprevious\s+(?:chat|conversation)",
+    r"\byou(?:'ve|\s+have|\s+had)?\s+(?:suggested|told|recommended|said|gave|given|mentioned|explained|provided|listed|"
+    r"advised)\b|\bdid\s+you\s+\w+|\bremind\s+me\b|\bprevious\s+(?:chat|conversation)",
     re.IGNORECASE,
 )
-
 _OF_THE_PAST = re.compile(
     r"\b(?:original(?:ly)?|initial(?:ly)?|at\s+first|the\s+first\s+time|earli(?:er|est)|used\s+to|previous(?:ly)?|before|"
     r"first|history|changed?|evolve[ds]?|old(?:er|est)?)\b",

@@ -81,6 +81,8 @@ SCALE_OF = {
     "group_words": "group_words",
     "group_vector": "group_vector",
 }
+# In a brain of few memories, all of one kind, small differences must not be blown up.
+LEAST_SPREAD = {"vector": 0.06, "group_vector": 0.06, "words": 0.5, "piece_words": 0.5, "group_words": 0.5}
 
 
 def idf(document_count: int, frequency: npt.NDArray[np.int64]) -> Floats:
@@ -106,19 +108,16 @@ def fuse(signals: Signals, weights: Weights = WEIGHTS) -> Floats:
 
 def standardised(signals: Signals) -> dict[str, Floats]:
     """Each signal as it is weighed."""
-    scales = {name: _scale(getattr(signals, name)) for name in set(SCALE_OF.values())}
+    scales = {name: _scale(getattr(signals, name), least) for name, least in LEAST_SPREAD.items()}
     return {
         name: _z(getattr(signals, name), scales[SCALE_OF[name]]) if name in SCALE_OF else getattr(signals, name)
         for name in Signals.__dataclass_fields__
     }
 
 
-def _scale(values: Floats) -> tuple[float, float]:
+def _scale(values: Floats, least: float) -> tuple[float, float]:
     known = values[~np.isnan(values)]
-    if not len(known):
-        return 0.0, 1.0
-    spread = float(known.std())
-    return float(known.mean()), spread if spread > 1e-6 else 1.0
+    return (float(known.mean()), max(float(known.std()), least)) if len(known) else (0.0, 1.0)
 
 
 def _z(values: Floats, scale: tuple[float, float]) -> Floats:

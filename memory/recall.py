@@ -30,6 +30,7 @@ from memory.navigate import Navigation, navigate, score
 from memory.question import Question, understand
 from memory.ranking import WEIGHTS, Floats, Signals, Weights
 from memory.session import Session, get_session, keep_session
+from memory.shadow import BEST, count_misses, is_sampled
 from memory.text import check_text
 from memory.traces import keep_trace
 from memory.traits import Trait
@@ -104,6 +105,8 @@ def recall(
         if filters.node and not any(nodes_below(actor, brain, filters.node) for brain in brains):
             raise NotFound("No such node.", field="node")
         found: list[Candidates] = []
+        shadow: list[Candidates] = []  # the same question over everything, for some
+        is_shadowed = mode == "auto" and is_sampled()
         for brain in brains:
             with watch.stage("load"):
                 corpus = corpus_for(actor, brain, question.model.id, question.model.dimensions)
@@ -116,6 +119,9 @@ def recall(
                     way = find_way(corpus, question, seen, allowed, discussed, filters) if mode == "auto" else None
                 with watch.stage("search"):
                     found.append(search(brain, corpus, question, seen, allowed, discussed, way, limit))
+                if is_shadowed:
+                    with watch.stage("shadow"):
+                        shadow.append(search(brain, corpus, question, seen, allowed, discussed, None, limit))
         with watch.stage("fuse"):
             ranked, cut = rank(found, question, limit, threshold, weights)
         with watch.stage("attach"):
@@ -123,6 +129,8 @@ def recall(
             hits, truncated = attach(actor, ranked, budget=budget, with_messages=with_messages)
         with watch.stage("blocks"):
             beside = blocks(actor, found, question, hits)
+    if is_shadowed:
+        count_misses(found, rank(shadow, question, BEST, threshold, weights)[0])
     clarify = clarify_from(found)
     if mode == "auto":
         offered = [choice.node.id for choice in clarify.choices] if clarify else []

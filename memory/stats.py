@@ -9,7 +9,9 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from accounts.actor import Actor
 from accounts.errors import NotFound
+from graph.tree import NodePath, paths
 from memory.models import Job, RagEmbedding, RagEntry, RecallFile
+from memory.shadow import misses_of
 
 TOP = 20
 
@@ -26,6 +28,16 @@ class Stats:
     top_tags: dict[str, int]
     top_contributors: dict[str, int]
     jobs: dict[str, int]
+    routing: tuple["RoutingMisses", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingMisses:
+    """Of the best answers that sampled exhaustive searches found in a node, how many routing had not looked at."""
+
+    node: NodePath
+    wanted: int
+    missed: int
 
 
 def thought_stats(actor: Actor) -> Stats:
@@ -43,7 +55,16 @@ def thought_stats(actor: Actor) -> Stats:
             top_tags=dict(tags.most_common(TOP)),
             top_contributors={str(k): v for k, v in _counts(live, "contributed_by").items() if k is not None},
             jobs=dict(jobs),
+            routing=_routing(actor),
         )
+
+
+def _routing(actor: Actor) -> tuple[RoutingMisses, ...]:
+    """The nodes that were missed most often first."""
+    found = {node_id: misses for brain in actor.readable for node_id, misses in misses_of(brain).items()}
+    named = paths(actor, found)
+    rows = [RoutingMisses(named[node_id], m.wanted, m.missed) for node_id, m in found.items() if node_id in named]
+    return tuple(sorted(rows, key=lambda row: (-row.missed, -row.wanted, row.node.path))[:TOP])
 
 
 def pending_messages(actor: Actor) -> int:
