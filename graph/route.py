@@ -109,13 +109,14 @@ def choose(
     sizes: npt.ArrayLike,
     *,
     budget_nodes: int = BUDGET_NODES,
+    wide_nodes: int | None = None,
     share: float = SHARE,
     most_entries: int = MOST_ENTRIES,
     least_nodes: int = LEAST_NODES,
     enough: float = ENOUGH,
 ) -> Choice:
-    """The nodes to warm: by confidence, at most `budget_nodes`, until `enough` of the confidence is covered; up to 12
-    where the confidence is spread thin.
+    """The nodes to warm: by confidence, at most `budget_nodes`, until `enough` of the confidence is covered; up to
+    `wide_nodes` while less than 0.7 of it is.
 
     sizes: entries of each node itself, without its sub-nodes; a node without entries is not warmed. All nodes together
     stay within `share` of the brain's entries and `most_entries`; the first `least_nodes` may exceed that. A node that
@@ -132,7 +133,7 @@ def choose(
     spent, covered = 0, 0.0
     for node in np.argsort(-known, kind="stable"):
         is_spent = len(warmed) >= least_nodes and spent >= budget
-        most = budget_nodes if covered >= LOW_CONFIDENCE else max(budget_nodes, WIDE_NODES)
+        most = budget_nodes if covered >= LOW_CONFIDENCE else wide_nodes or budget_nodes
         if len(warmed) >= most or covered >= enough or is_spent:
             break
         size = int(counts[node])

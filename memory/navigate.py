@@ -10,7 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
-from graph.route import choose, confidences, score_nodes
+from graph.route import WIDE_NODES, choose, confidences, score_nodes
 from graph.words import SMALL_TALK, query_terms
 from memory.arrays import Bools, Ints
 from memory.corpus import Corpus, Tree
@@ -99,7 +99,7 @@ def navigate(
             choices = _choices(corpus.tree, named.node)
             rows = _most_recent(corpus, rows)
     else:
-        chosen = list(choose(confidence, sizes).warmed)
+        chosen = list(choose(confidence, sizes, wide_nodes=WIDE_NODES).warmed)
         rows, reason = _rows(corpus, chosen, allowed), "confidence"
     warm = [code for code in chosen if sizes[code]]
     cold = [int(code) for code in np.argsort(-confidence, kind="stable") if code not in set(warm) and sizes[code]]
