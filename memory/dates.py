@@ -75,6 +75,33 @@ def find_spans(text: str, known: Known) -> tuple[Span, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class FromEvent:
+    """So many days after (or, negative, before) something that the question names: "two weeks before the trip"."""
+
+    days: float
+    slack_days: float
+    event: str
+
+    def span(self, event_at: float, weight: float) -> Span:
+        middle, slack = event_at + self.days * DAY, (self.slack_days / 2 + 0.5) * DAY
+        return Span(middle - slack, middle + slack, weight)
+
+
+_FROM_EVENT = re.compile(
+    rf"\b{_COUNT}\s+{_UNIT}\s+(?P<way>before|after|prior\s+to)\s+(?P<event>[^,.;?!]{{3,80}})", re.IGNORECASE
+)
+
+
+def find_from_event(text: str) -> FromEvent | None:
+    match = _FROM_EVENT.search(text)
+    if match is None:
+        return None
+    days = UNIT_DAYS[match["unit"].lower()]
+    sign = 1 if match["way"].lower() == "after" else -1
+    return FromEvent(sign * days * _count(match), days, match["event"])
+
+
 def date_fit(moments: npt.NDArray[np.float64], spans: Iterable[Span]) -> Floats:
     """How well moments (seconds since 1970) fit the best of the spans: its weight inside, less before and after."""
     fit = np.zeros(len(moments), np.float64)

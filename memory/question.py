@@ -1,6 +1,7 @@
 """Understand: what a question says about where, when and by whom its answer was said."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,12 +11,13 @@ import structlog
 from graph.words import entities, query_terms
 from memory.arrays import Bools
 from memory.corpus import Corpus
-from memory.dates import Known, Span, find_spans
+from memory.dates import Known, Span, find_from_event, find_spans
 from memory.embedding import Model, current_model, embedder
 from memory.providers import EmbedderUnavailable
 from memory.ranking import Floats
 
 QUERY_TERMS = 256
+EVENTS, EVENT_COVERED = 3, 0.6  # memories that tell when an event was, and how much of its words they must have
 ROLE_NAMES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
 LEAST_NAME_CHARACTERS = 2
 
@@ -90,7 +92,22 @@ class Question:
             return ()
         first = datetime.fromtimestamp(float(corpus.occurred.min()), UTC).year
         last = min(datetime.fromtimestamp(float(corpus.occurred.max()), UTC).year, self.asked_at.year)
-        return find_spans(self.text, Known(self.asked_at, tuple(range(last, first - 1, -1))))
+        spans = find_spans(self.text, Known(self.asked_at, tuple(range(last, first - 1, -1))))
+        return (*spans, *self._spans_from_event(corpus))
+
+    def _spans_from_event(self, corpus: Corpus) -> Iterator[Span]:
+        """ "Two weeks before the trip": counted from the memories that have the event's words."""
+        wanted = find_from_event(self.text)
+        if wanted is None:
+            return
+        by_words, _, covered = corpus.word_scores(query_terms(wanted.event))
+        if not (by_words > 0).any():
+            return
+        of_event = np.where(covered >= EVENT_COVERED, by_words, 0)
+        for row in np.argsort(-of_event, kind="stable")[:EVENTS]:
+            if of_event[row] > 0:
+                weight = float(of_event[row] / of_event.max())
+                yield wanted.span(float(corpus.occurred[row]), weight)
 
     def speakers(self, corpus: Corpus) -> Bools:
         """For each of the corpus' speakers, whether the question names them."""

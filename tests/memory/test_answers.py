@@ -99,6 +99,20 @@ def test_a_year_in_the_question_decides(cast: Cast) -> None:
     assert "date" in [reason.signal for reason in first.why]
 
 
+def test_a_time_counted_from_an_event_finds_what_was_then(cast: Cast) -> None:
+    for day, content in (
+        (1, "I bought a rain jacket at the market."),
+        (8, "I bought a lamp at the market."),
+        (15, "I bought a fish at the market."),
+        (28, "I bought new tyres at the market."),
+    ):
+        capture(cast.ann.actor, content=content, occurred_at=datetime(2025, 5, day, 12, tzinfo=UTC))
+    capture(cast.ann.actor, content="The trip to Lisbon began.", occurred_at=datetime(2025, 5, 22, 9, tzinfo=UTC))
+    work_jobs(QUIET)
+    hits = answer(cast, "What did I buy at the market two weeks before the trip to Lisbon?").hits
+    assert hits[0].text == "I bought a lamp at the market."
+
+
 def test_a_hit_says_what_each_signal_gave(cast: Cast) -> None:
     capture(cast.ann.actor, content="The zorkmid is under the stair.")
     capture(cast.ann.actor, content="Bread rises overnight.")
