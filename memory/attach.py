@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -43,10 +44,11 @@ def attach(actor: Actor, ranked: Sequence[Ranked], *, budget: int, with_messages
     return kept, False
 
 
-def attach_block(actor: Actor, kind: str, ranked: Sequence[Ranked]) -> Block | None:
-    """A block beside the hits, of entries with few words each; None when there are none."""
-    hits = _hits(actor, ranked, with_messages=False, most=BLOCK_CHARACTERS)
-    return Block(kind, tuple(hits)) if hits else None
+def attach_block(actor: Actor, kind: str, ranked: Sequence[Ranked], *, budget: int) -> Block:
+    """A block beside the hits, of entries with few words each, as many as the budget of tokens takes."""
+    hits = _hits(actor, ranked, with_messages=False, most=BLOCK_CHARACTERS) if ranked else []
+    spent = list(accumulate(tokens(hit.text) for hit in hits))
+    return Block(kind, tuple(hit for hit, sum_to in zip(hits, spent, strict=True) if sum_to <= budget))
 
 
 def _hits(actor: Actor, ranked: Sequence[Ranked], *, with_messages: bool, most: int = EXCERPT_CHARACTERS) -> list[Hit]:

@@ -124,11 +124,11 @@ def recall(
                         shadow.append(search(brain, corpus, question, seen, allowed, discussed, None, limit))
         with watch.stage("fuse"):
             ranked, cut = rank(found, question, limit, threshold, weights)
-        with watch.stage("attach"):
-            budget = max_tokens or TOKENS_A_HIT * limit
-            hits, truncated = attach(actor, ranked, budget=budget, with_messages=with_messages)
+        budget = max_tokens or TOKENS_A_HIT * limit
         with watch.stage("blocks"):
-            beside = blocks(actor, found, question, hits)
+            beside, spent = blocks(actor, found, question, ranked, budget // 2)
+        with watch.stage("attach"):
+            hits, truncated = attach(actor, ranked, budget=budget - spent, with_messages=with_messages)
     if is_shadowed:
         count_misses(found, rank(shadow, question, BEST, threshold, weights)[0])
     clarify = clarify_from(found)
@@ -318,23 +318,36 @@ def _at(values: Floats, rows: Ints) -> Floats:
     return found
 
 
-def blocks(actor: Actor, found: Sequence[Candidates], question: Question, hits: Sequence[Hit]) -> tuple[Block, ...]:
-    """What similarity does not serve, where the question asks for it: beside the hits, so that they lose no place."""
-    made: list[Block | None] = []
+def blocks(
+    actor: Actor, found: Sequence[Candidates], question: Question, ranked: Sequence[Ranked], budget: int
+) -> tuple[tuple[Block, ...], int]:
+    """What similarity does not serve, where the question asks for it: beside the hits, so that they lose no place.
+
+    And the tokens it takes, within `budget`.
+    """
+    made: list[Block] = []
+    spent = 0
+
+    def add(kind: str, of: Sequence[Ranked]) -> None:
+        nonlocal spent
+        block = attach_block(actor, kind, of, budget=budget - spent)
+        if block.hits:
+            made.append(block)
+            spent += sum(tokens(hit.text) for hit in block.hits)
+
     if question.wants_standing:
-        shown = {hit.entry_id for hit in hits}
+        among = {(r.brain, r.row) for r in ranked}
         standing = [
             Ranked(index, c.corpus, int(row), 0, 0.0, None)
             for index, c in enumerate(found)
             for row in c.standing
-            if c.corpus.entries[int(row)].id not in shown
+            if (index, int(row)) not in among
         ]
-        made.append(attach_block(actor, "standing", standing[:STANDING_SHOWN]))
+        add("standing", standing[:STANDING_SHOWN])
     if question.wants_order:
         said, _ = rank(found, question, LISTED, 0.0, ORDER_WEIGHTS)
-        said.sort(key=lambda r: (r.corpus.occurred[r.row], r.corpus.entries[r.row].id.int))
-        made.append(attach_block(actor, "in_order", said))
-    return tuple(block for block in made if block is not None)
+        add("in_order", sorted(said, key=lambda r: (r.corpus.occurred[r.row], r.corpus.entries[r.row].id.int)))
+    return tuple(made), spent
 
 
 def _scores(candidates: Candidates, ranked: Ranked) -> Mapping[str, float | str]:
