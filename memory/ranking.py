@@ -27,7 +27,7 @@ class Weights:
     date: float = 6.0
     speaker: float = 1.0
     role: float = 2.0
-    coverage: float = 2.0
+    coverage: float = 1.5
     standing: float = 0.9
     after_question: float = 0.5
     timed: float = 0.6
