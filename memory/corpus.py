@@ -31,7 +31,7 @@ POSTING_BYTES = 16  # a term's hash, its piece, its count
 NO_VECTOR = -2.0  # below every cosine
 WORDS_PER_COSINE = 60.0  # so much BM25 counts as a cosine of 1 in the choice of a piece to show
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
-DEAD_SHARE = 0.25  # removed pieces, at most this share before the arrays are made anew
+LEAST_SPARSE, DEAD_SHARE = 1_000, 0.25  # so many entries, and more than this share of them gone: made anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +113,6 @@ class Corpus:
         self.loaded = 0  # entries fetched by the latest `corpus_for`
         self.dimensions = dimensions
         self.tree = Tree([])
-        self._clear()
-
-    def _clear(self) -> None:
         self.entries: list[Entry] = []
         self.row_of: dict[UUID, int] = {}
         self._at: dict[tuple[UUID, int], int] = {}
@@ -488,9 +485,6 @@ class Corpus:
             self._sketches.forget(first + number)
 
     def _tidy(self) -> None:
-        alive = self.alive
-        if len(alive) > 1_000 and alive.mean() < 1 - DEAD_SHARE:
-            self._rebuild()
         if self._tail_terms.size > max(4_096, TAIL_SHARE * len(self._sorted[0])):
             terms = np.concatenate([self._sorted[0], self._tail_terms.values])
             order = np.argsort(terms, kind="stable")
@@ -500,21 +494,33 @@ class Corpus:
             self._tail_terms, self._tail_pieces = Growing(np.uint32), Growing(np.int64)
             self._tail_counts = Growing(np.float32)
 
-    def _rebuild(self) -> None:
-        rows = np.flatnonzero(self.alive)
-        entries, packed, occurred, characters = self.entries, self._packed, self.occurred, self.characters
-        first_piece, vectors, has_vector = self._first_piece, self._vectors, self._has_vector
-        traits = self.traits
-        self._clear()
-        for row in rows:
-            first = int(first_piece.values[row])
-            self._append(
-                _Loaded(entries[row], float(occurred[row]), int(characters[row]), int(traits[row]), packed[row], {})
+    @property
+    def is_sparse(self) -> bool:
+        return len(self.alive) > LEAST_SPARSE and float(self.alive.mean()) < 1 - DEAD_SHARE
+
+    def compacted(self) -> "Corpus":
+        """One of the living entries alone. A new one: whoever still reads this one has its row numbers in hand."""
+        fresh = Corpus(self.dimensions)
+        fresh.revision, fresh.loaded, fresh.tree = self.revision, self.loaded, self.tree
+        for row in np.flatnonzero(self.alive):
+            fresh._append(
+                _Loaded(
+                    self.entries[row],
+                    float(self.occurred[row]),
+                    int(self.characters[row]),
+                    int(self.traits[row]),
+                    self._packed[row],
+                    {},
+                )
             )
-            count = self._piece_entry.size - int(self._first_piece.values[-1])
-            at = int(self._first_piece.values[-1])
-            self._vectors.values[at : at + count] = vectors.values[first : first + count]
-            self._has_vector.values[at : at + count] = has_vector.values[first : first + count]
+            first, at = int(self._first_piece.values[row]), int(fresh._first_piece.values[-1])
+            count = fresh._piece_entry.size - at
+            fresh._vectors.values[at:] = self._vectors.values[first : first + count]
+            fresh._has_vector.values[at:] = self._has_vector.values[first : first + count]
+            for piece in np.flatnonzero(fresh._has_vector.values[at:]):
+                fresh._sketches.forget(at + int(piece))
+        fresh._tidy()
+        return fresh
 
 
 def _idf(count: int, frequency: int) -> float:
@@ -541,12 +547,17 @@ def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) ->
     with corpus.lock:
         corpus.loaded = 0
         if corpus.revision < revision:
-            if corpus.revision < oldest_removal:
-                corpus._clear()
-                corpus.revision = 0
+            known = corpus
+            if corpus.revision < oldest_removal:  # what went meanwhile is no longer listed
+                corpus = Corpus(dimensions)
             _catch_up(actor, brain, model_id, corpus)
             corpus.tree = _tree(actor, brain)
             corpus.revision = max(corpus.revision, revision)
+            if corpus.is_sparse:
+                corpus = corpus.compacted()
+            if corpus is not known:
+                with _corpora_lock:
+                    _corpora[brain.id, model_id] = corpus
     _make_room((brain.id, model_id))
     return corpus
 
