@@ -135,9 +135,11 @@ def understand(query: str, asked_at: datetime | None) -> Question:
     if not terms:
         not_used.append("words: the query has none")
     is_of_assistant = bool(_OF_ASSISTANT.search(query))
-    is_of_self = bool(_OF_SELF.search(query)) and not is_of_assistant
+    wants_order = bool(_IN_ORDER.search(query))
+    wants_overview = bool(_OVERVIEW.search(query)) and not wants_order
+    # an overview tells what came of it, which is what others answered as much as what the asker said
+    is_of_self = bool(_OF_SELF.search(query)) and not (is_of_assistant or wants_overview)
     is_request = bool(_REQUEST.search(query))
-    wants_overview, wants_order = bool(_OVERVIEW.search(query)), bool(_IN_ORDER.search(query))
     is_found_by_words = is_of_assistant or wants_overview or wants_order
     return Question(
         text=query,

@@ -46,6 +46,7 @@ SESSION_CHARACTERS = 20_000
 SESSION_HITS = 5  # of an answer, whose nodes the session remembers
 STANDING_SHOWN = 5
 LISTED = 24  # entries of a list in the order of time
+OVERVIEW_WEIGHTS = replace(WEIGHTS, standing=0.0, group_words=0.0, group_vector=0.0)  # of many conversations, not one
 ORDER_WEIGHTS = replace(WEIGHTS, role=WEIGHTS.role * 2, standing=0.0)  # what a person brought up, not what was answered
 
 
@@ -344,9 +345,13 @@ def blocks(
             if (index, int(row)) not in among
         ]
         add("standing", standing[:STANDING_SHOWN])
-    if question.wants_order:
-        said, _ = rank(found, question, LISTED, 0.0, ORDER_WEIGHTS)
-        add("in_order", sorted(said, key=lambda r: (r.corpus.occurred[r.row], r.corpus.entries[r.row].id.int)))
+    for kind, is_wanted, weights in (
+        ("in_order", question.wants_order, ORDER_WEIGHTS),
+        ("overview", question.wants_overview, OVERVIEW_WEIGHTS),
+    ):
+        if is_wanted:
+            listed, _ = rank(found, question, LISTED, 0.0, weights)
+            add(kind, sorted(listed, key=lambda r: (r.corpus.occurred[r.row], r.corpus.entries[r.row].id.int)))
     return tuple(made), spent
 
 

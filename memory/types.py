@@ -148,7 +148,8 @@ class Hit:
 class Block:
     """What similarity does not serve, beside the ranked hits.
 
-    kind: standing (what is always wanted), overview (summaries of conversations), in_order (as it happened).
+    kind: standing (what is always wanted), overview (what was said about it, over all conversations), in_order (as it
+    happened).
     """
 
     kind: str

@@ -38,7 +38,7 @@ SIGNALS = {
 }
 BLOCKS = {
     "standing": "What is always wanted",
-    "overview": "Conversations about this",
+    "overview": "An overview, in the order of time",
     "in_order": "In the order of time",
 }
 

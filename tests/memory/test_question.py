@@ -20,7 +20,7 @@ def _stored_model(cast: object) -> None:
         ("How do I prove that two triangles are congruent?", {"is_of_self", "wants_standing"}),
         ("Could you show me a login form?", {"is_of_self", "wants_standing"}),
         ("When did Caroline go to the meeting?", {"wants_time"}),
-        ("Can you summarize how my plans developed?", {"is_of_self", "wants_overview"}),
+        ("Can you summarize how my plans developed?", {"wants_overview"}),
         ("List the order in which I brought up the topics, in order.", {"is_of_self", "wants_order"}),
     ],
 )
