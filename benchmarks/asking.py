@@ -88,6 +88,7 @@ class Cost:
     entries_read_share: float
     tokens: dict[str, int]
     tokens_each: list[int]
+    parents_each: list[int]
     above_3000: float
     saved: dict[str, float]
     processor_ms: dict[str, float]
@@ -219,6 +220,7 @@ def cost(data: Data, brains: Brains) -> Cost:
         entries_read_share=round(statistics.fmean(t.entries_read / max(t.entries_total, 1) for t in traces), 4),
         tokens={"handed_over": round(median(handed)), **{name: round(median(each)) for name, each in whole.items()}},
         tokens_each=handed,
+        parents_each=whole["parent_nodes"],
         above_3000=round(sum(tokens > MANY_TOKENS for tokens in handed) / count, 4),
         saved={name: saving(handed, each) for name, each in whole.items()},
         processor_ms={

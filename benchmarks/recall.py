@@ -4,7 +4,6 @@ Goes through the product's own import and recall verbs on the running installati
 figures: docs/benchmarks.md.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -16,15 +15,8 @@ from benchmarks.asking import remember_query_vectors
 from benchmarks.brains import FILINGS
 from benchmarks.data import SETS, read_set
 from benchmarks.measure import measure
+from benchmarks.options import parser
 from benchmarks.tables import set_report
-
-
-def parser(description: str | None) -> argparse.ArgumentParser:
-    """What every benchmark of recall takes."""
-    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--data", type=Path, required=True, help="folder with one folder a set")
-    made.add_argument("--every", type=int, default=1, metavar="N", help="ask every Nth question only")
-    return made
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
