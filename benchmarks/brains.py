@@ -4,6 +4,7 @@ Each conversation becomes the personal brain of a person of its own; pooled, all
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
@@ -56,6 +57,13 @@ class Brains:
         for entry_id, place in self.places.items():
             found.setdefault(self.unit(entry_id, unit), set()).add(place.node)
         return found
+
+    def largest_node(self) -> int:
+        """Entries of the fullest node: one larger than the budget is never warmed."""
+        return max(Counter(place.node for place in self.places.values()).values(), default=0)
+
+    def node_count(self) -> int:
+        return len({place.node for place in self.places.values()})
 
     def of(self, question: Question) -> Actor:
         return self.actors[question.conversation]

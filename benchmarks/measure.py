@@ -50,6 +50,8 @@ class SetReport:
     files: list[File]
     import_seconds: dict[str, float]
     filed_share: float
+    nodes: int
+    largest_node: int
     variants: dict[str, VariantReport]
     cost: Cost
     ablation: dict[str, Score] = field(default_factory=dict)
@@ -73,6 +75,8 @@ def measure(data: Data, *, pooled: bool, every: int, filing: str = "import", abl
         files=list(data.files),
         import_seconds=brains.seconds,
         filed_share=brains.filed_share,
+        nodes=brains.node_count(),
+        largest_node=brains.largest_node(),
         variants={name: _variant(ask_all(data, brains, name, variant)) for name, variant in VARIANTS.items()},
         cost=cost(data, brains),
         ablation=ablation(data, brains) if ablate else {},

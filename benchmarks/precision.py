@@ -33,6 +33,8 @@ class Part:
     entries_read_share: float
     routed: float | None
     filed_share: float
+    nodes: int
+    largest_node: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Precision:
     entries_read_share: float
     routed: float
     filed_share: float
+    nodes: int
+    largest_node: int
 
 
 def part_of(report: SetReport) -> Part:
@@ -56,6 +60,8 @@ def part_of(report: SetReport) -> Part:
         auto.entries_read_share,
         auto.routed,
         report.filed_share,
+        report.nodes,
+        report.largest_node,
     )
 
 
@@ -78,6 +84,8 @@ def measure_part(folder: Path, name: str, *, filing: str, every: int) -> Part | 
         auto.entries_read_share,
         auto.routed,
         brains.filed_share,
+        brains.node_count(),
+        brains.largest_node(),
     )
 
 
@@ -97,6 +105,8 @@ def precision(title: str, parts: Sequence[Part]) -> Precision:
         mean([part.entries_read_share for part in parts]),
         mean([part.routed or 0.0 for part in parts]),
         mean([part.filed_share for part in parts]),
+        sum(part.nodes for part in parts),
+        max(part.largest_node for part in parts),
     )
 
 
@@ -108,7 +118,13 @@ def precisions(parts: Sequence[Part]) -> list[Precision]:
 
 def precision_table(rows: Sequence[Precision]) -> str:
     head = ["auto − exhaustive, points (95 %)", "n"]
-    head += [f"{kind}@{k}" for kind, k in COMPARED] + ["entries read", "evidence's node warmed", "filed"]
+    head += [f"{kind}@{k}" for kind, k in COMPARED] + [
+        "entries read",
+        "evidence's node warmed",
+        "filed",
+        "nodes",
+        "largest",
+    ]
     return table(
         head,
         [
@@ -119,6 +135,8 @@ def precision_table(rows: Sequence[Precision]) -> str:
                 percent(each.entries_read_share),
                 percent(each.routed),
                 percent(each.filed_share),
+                each.nodes,
+                each.largest_node,
             ]
             for each in rows
         ],

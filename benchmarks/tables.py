@@ -42,7 +42,8 @@ def set_report(report: SetReport) -> str:
         + "; "
         + ", ".join(f"{file.name} {file.sha256[:12]} ({file.status})" for file in report.files)
         + f". Vectors after {report.import_seconds['embedded']} s, filed after {report.import_seconds['filed']} s; "
-        f"{percent(report.filed_share)} of the entries have a place outside the Inbox.",
+        f"{percent(report.filed_share)} of the entries have a place outside the Inbox, "
+        f"in {report.nodes} nodes of at most {report.largest_node} entries.",
     ]
     for unit in report.variants["auto"].units:
         rows = [score_row(name, variant.units[unit].all) for name, variant in report.variants.items()]
