@@ -7,6 +7,7 @@ from html import escape
 BAR, GAP, GROUP_GAP = 34, 4, 34
 HEIGHT, TOP, BOTTOM, LEFT, RIGHT = 260, 56, 44, 44, 16
 COLOURS = ("#c8ccd4", "#93a8c4", "#5b84b1", "#1f4e79")
+DARK = COLOURS[2:]
 INK, GRID, FLOOR, AIM = "#222222", "#e3e5e8", "#c0392b", "#1e8449"
 GRID_STEPS = 5
 
@@ -28,7 +29,7 @@ def plot(title: str, legend: Sequence[str], groups: Sequence[Group]) -> str:
     width = LEFT + RIGHT + len(groups) * (group_width + GROUP_GAP)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{TOP + HEIGHT + BOTTOM}" '
-        f'viewBox="0 0 {width} {TOP + HEIGHT + BOTTOM}" font-family="sans-serif" font-size="11" fill="{INK}">',
+        f'viewBox="0 0 {width} {TOP + HEIGHT + BOTTOM}" font-family="sans-serif" font-size="11">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{width}" height="{TOP + HEIGHT + BOTTOM}" fill="#ffffff"/>',
         _text(LEFT, 18, title, size=14),
@@ -58,7 +59,8 @@ def _group(group: Group, left: float, width: float) -> list[str]:
             f'<rect x="{x:g}" y="{top:g}" width="{BAR}" height="{TOP + HEIGHT - top:g}" fill="{colour}">'
             f"<title>{value:.3f}</title></rect>"
         )
-        parts.append(_text(x + BAR / 2, top - 3, f"{value:.3f}", size=9, anchor="middle"))
+        ink = "#ffffff" if colour in DARK else INK  # at the foot of the bar, where no line crosses it
+        parts.append(_text(x + BAR / 2, TOP + HEIGHT - 5, f"{value:.3f}", size=9, anchor="middle", colour=ink))
     for mark, colour in ((group.floor, FLOOR), (group.aim, AIM)):
         if mark is not None:
             parts.append(_line(left - 4, _y(mark), left + width + 4, _y(mark), colour, 1.5))
@@ -76,5 +78,5 @@ def _line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float)
     return f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
-def _text(x: float, y: float, text: str, *, size: int = 11, anchor: str = "start") -> str:
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}">{escape(text)}</text>'
+def _text(x: float, y: float, text: str, *, size: int = 11, anchor: str = "start", colour: str = INK) -> str:
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
