@@ -71,7 +71,7 @@ class Brains:
 
 def fill(data: Data, *, pooled: bool, filing: str = "import") -> Brains:
     """What is there already is recognised. filing: by the import as a whole, or session by session."""
-    name = f"benchmark-{data.name}{'-pooled' if pooled else ''}{'' if filing == 'import' else '-' + filing}"
+    name = f"benchmark-{data.source}{'-pooled' if pooled else ''}{'' if filing == 'import' else '-' + filing}"
     organization = Organization.objects.filter(slug=name).first() or create_organization(name)
     started = time.monotonic()
     if not pooled:

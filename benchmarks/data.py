@@ -32,7 +32,7 @@ SETS = {
     "longmemeval": Kind("LongMemEval", "session", ("longmemeval", "longmemeval_lite20")),
 }
 
-# SHA-256 of files whose figures are published here, by folder and name.
+# SHA-256 of the files that figures are told of, by folder and name.
 KNOWN = {
     "locomo/conversations.jsonl": "cbfc23b9782637c78d779e636f779b54a9f7505616ac908a5def527357f53c59",
     "locomo/questions.jsonl": "2fbf8e0adf86ece44307f0ac7f8b914eed2a1bbe9e6ea38f2e1bac597fff80b7",
@@ -60,7 +60,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """`status`: known, differs (from the file of that name whose figures are published) or unknown."""
+    """`status`: known, differs (from the known file of that name) or unknown."""
 
     name: str
     sha256: str
@@ -69,9 +69,10 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A set on this machine. `questions`: those with evidence in the set's unit."""
+    """A set on this machine. `source`: names its brains; `questions`: those with evidence in the set's unit."""
 
     name: str
+    source: str
     kind: Kind
     conversations: Path
     questions: tuple[Question, ...]
@@ -87,13 +88,16 @@ def read_set(folder: Path, name: str, *, every: int, work: Path) -> Data | None:
     own = folder / LONGMEMEVAL_FILE
     if name == "longmemeval" and own.exists():
         conversations, questions = convert_longmemeval(own, work, every=every)
-        return Data(name, kind, conversations, tuple(read_questions(questions, kind.unit)), (file_of(own, folder),))
+        source = f"{name}-s-1-in-{every}"  # other haystacks are in other brains
+        return Data(
+            name, source, kind, conversations, tuple(read_questions(questions, kind.unit)), (file_of(own, folder),)
+        )
     found = next((folder / each for each in kind.folders if (folder / each / "questions.jsonl").exists()), None)
     if found is None:
         return None
     paths = [found / "conversations.jsonl", found / "questions.jsonl"]
     asked = read_questions(paths[1], kind.unit)[::every]
-    return Data(name, kind, paths[0], tuple(asked), tuple(file_of(path, folder) for path in paths))
+    return Data(name, name, kind, paths[0], tuple(asked), tuple(file_of(path, folder) for path in paths))
 
 
 def file_of(path: Path, folder: Path) -> File:

@@ -76,7 +76,7 @@ def summary(reports: Sequence[SetReport], found: dict[str, list[Precision]]) -> 
         parts += ["## Without one signal (auto)", ablation_table(reports)]
     title = f"## Figures, auto mode, commit {commit()}"
     if reports[0].every > 1:
-        title += f", every {reports[0].every}th question only"
+        title += f", one question in {reports[0].every}"
     parts += [title, figures_table(figures(reports, together(found)))]
     return "\n\n".join(parts) + "\n"
 

@@ -3,18 +3,20 @@
 The one that runs is used; without one, another is started in a temporary folder, and stopped and removed afterwards.
 """
 
+import http.client
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from brainsite.environment import CHECKOUT, data_dir_from
 
@@ -31,9 +33,11 @@ def answers(data_dir: Path) -> bool:
     """Whether an installation runs on this data folder."""
     try:
         url = json.loads((data_dir / "ready.json").read_text())["url"]
-        with urllib.request.urlopen(f"{url}/readyz", timeout=ANSWER_SECONDS) as response:  # noqa: S310  (our own)
-            return bool(response.status == 200)
-    except (OSError, ValueError, KeyError):
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_SECONDS)  # past any proxy
+        with closing(connection):
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == http.client.OK
+    except (OSError, ValueError, KeyError, http.client.HTTPException):
         return False
 
 
@@ -110,6 +114,7 @@ def main(arguments: Sequence[str]) -> int:
     module, *rest = arguments
     if {"-h", "--help"} & set(rest):
         return subprocess.run([sys.executable, "-m", module, *rest], check=False).returncode
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # what was started is stopped first
     try:
         with installation() as environment:
             return subprocess.run([sys.executable, "-m", module, *rest], env=environment, check=False).returncode

@@ -38,7 +38,7 @@ def set_report(report: SetReport) -> str:
     parts = [
         f"## {report.title}",
         f"Embedder {report.embedder}, commit {report.commit}, Python {report.python}"
-        + (f", every {report.every}th question" if report.every > 1 else "")
+        + (f", one question in {report.every}" if report.every > 1 else "")
         + "; "
         + ", ".join(f"{file.name} {file.sha256[:12]} ({file.status})" for file in report.files)
         + f". Vectors after {report.import_seconds['embedded']} s, filed after {report.import_seconds['filed']} s; "
