@@ -35,5 +35,5 @@ lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
 
-bench:
-	@$(SETUP) && exec $(PYTHON) -m benchmarks.recall $(ARGS)
+bench:  # ARGS="--data DIR": how well and how cheaply memories are found, see docs/benchmarks.md
+	@$(SETUP) && exec $(PYTHON) -m benchmarks.installation benchmarks.everything $(ARGS)
