@@ -55,7 +55,7 @@ def embedder() -> Embedder:
 
         return RemoteEmbedder(
             settings.EMBED_URL,
-            settings.EMBED_MODEL,
+            settings.EMBED_MODEL or "",
             key=settings.EMBED_KEY,
             dimensions=settings.EMBED_DIMENSIONS,
             stored_dimensions=_stored_dimensions,

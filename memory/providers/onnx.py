@@ -27,7 +27,7 @@ MOST_TOKENS = 512
 # 512 tokens are some 2,300 characters of prose; splitting the rest of a book into tokens would be for nothing.
 MOST_CHARS = 10_000
 TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings", "hidden_states")
-NUMBER_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+NUMBER_TYPES: dict[str, type[np.signedinteger[Any]]] = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Model:
     run_options: Any
     tokenizer: "Tokenizer"
     output: str
-    input_types: dict[str, type]
+    input_types: dict[str, type[np.signedinteger[Any]]]
 
 
 class OnnxEmbedder:

@@ -7,7 +7,6 @@ end: a connection, a silence, an answer that drips, and all attempts together.
 import json
 import os
 import random
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -73,12 +72,15 @@ class RemoteEmbedder:
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
         # Vectors of shortened texts, or of texts that begin otherwise, are another space.
-        parts = [model, *([str(dimensions)] if dimensions else []), *([passage_prefix.strip()] if passage_prefix else [])]
+        parts = [
+            model,
+            *([str(dimensions)] if dimensions else []),
+            *([passage_prefix.strip()] if passage_prefix else []),
+        ]
         self.name = " ".join(parts)[:200]
         self._host = urlsplit(url).hostname or "its host"
         self._client: openai.OpenAI | None = None
         self._client_pid = 0
-        self._lock = threading.Lock()
         self._quiet_until = 0.0
         self._last_failure = ""
 
@@ -135,7 +137,9 @@ class RemoteEmbedder:
                     wait = BACKOFF_SECONDS * 2 ** (attempt - 1) * random.uniform(0.75, 1.25)  # noqa: S311  (no secret)
                 if attempt == attempts or time.monotonic() + wait >= deadline:
                     self._last_failure = str(error)
-                    self._quiet_until = time.monotonic() + max(QUIET_SECONDS, min(error.after or 0.0, MOST_QUIET_SECONDS))
+                    self._quiet_until = time.monotonic() + max(
+                        QUIET_SECONDS, min(error.after or 0.0, MOST_QUIET_SECONDS)
+                    )
                     raise
                 time.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
@@ -211,12 +215,12 @@ class RemoteEmbedder:
 
     def _connected(self) -> openai.OpenAI:
         """This process' client: connections of a parent process are not shared."""
-        with self._lock:
-            if self._client is None or self._client_pid != os.getpid():
-                # A key that is not set must not be looked for elsewhere, and the client's own attempts know no end.
-                self._client = openai.OpenAI(base_url=self._url, api_key=self._key or "none", max_retries=0)
-                self._client_pid = os.getpid()
-            return self._client
+        client = self._client
+        if client is None or self._client_pid != os.getpid():
+            # A key that is not set must not be looked for elsewhere, and the client's own attempts know no end.
+            client = openai.OpenAI(base_url=self._url, api_key=self._key or "none", max_retries=0)
+            self._client, self._client_pid = client, os.getpid()
+        return client
 
 
 def _seconds(value: str | None) -> float | None:
