@@ -12,6 +12,7 @@ from django.conf import settings
 from pgvector import HalfVector
 
 from graph.models import inbox_id
+from graph.words import language_of
 from memory.calibration import calibrate
 from memory.corpus_version import lock_brain
 from memory.jobs import Claim, ask_to_file, keep
@@ -70,6 +71,14 @@ def embedder() -> Embedder:
 
 def _stored_dimensions(name: str) -> int | None:
     return EmbeddingModel.objects.filter(name=name).values_list("dimensions", flat=True).first()
+
+
+def unread_language(query: str) -> list[str]:
+    """What to say when the bundled model does not read the language of a question; the words serve it all the same."""
+    language = language_of(query) if isinstance(embedder(), LocalEmbedder) else None
+    if language in (None, "english"):
+        return []
+    return [f"vectors: the embedding model reads English, the question looks {language.capitalize()}"]
 
 
 _models: dict[str, Model] = {}
