@@ -20,7 +20,7 @@ _SMALL_WORDS_TEXT = {
         worden wurde zu zum zur zwischen über
     """,
     "french": """
-        a an as au aussi aux avait avec avez bien c'est c'etait c'était ce ces cet cette chez comme comment d'un
+        de a an as au aussi aux avait avec avez bien c'est c'etait c'était ce ces cet cette chez comme comment d'un
         d'une dans des donc du elle elles en entre est est-ce et eu faire fait il ils j'ai j'avais je l'a l'on la le
         les leur leurs lui mais mes moi mon n'a n'est ne nos notre nous on ou où par parce pas plus pourquoi puis qu
         qu'elle qu'est-ce qu'il qu'on quand que quel quelle quelles quels qui s'est sa sans se ses si son sont sous
@@ -152,6 +152,12 @@ _ENDINGS = {
     "finnish": ("issa", "ssä", "inen", "uksen"),
 }
 _LEAST_CHARS_OF_ENDED = 7
+# Articles that lean on the next word: l'eau, dell'arte.
+_LANGUAGES_OF_ARTICLE = {
+    **dict.fromkeys(("l", "d"), ("french", "italian")),
+    **dict.fromkeys(("qu", "j", "n"), ("french", "french")),
+    **dict.fromkeys(("dell", "all", "nell", "sull", "dall", "un"), ("italian", "italian")),
+}
 # English words among the small words of others: they say nothing.
 _ENGLISH_TOO_TEXT = """
 a ale all am an are as at ben bent bin by come dan die dig do door end era fare for had ham han hat he heel hem her
@@ -205,7 +211,8 @@ def latin_language(words: Collection[str], english: frozenset[str]) -> str | Non
     if not evidence:
         return None
     # Of two that are as likely the one whose small words are more of the text, shared ones with English included.
-    best = max(evidence, key=lambda language: (evidence[language], len(said & small_words(language))))
+    # In a fixed order: what is stored must not depend on the process that read it.
+    best = max(sorted(evidence), key=lambda language: (evidence[language], len(said & small_words(language))))
     is_certain = evidence[best] >= LEAST_EVIDENCE and evidence[best] > len(english_said - small_words(best))
     return best if is_certain else None
 
@@ -215,6 +222,9 @@ def _add_letters_and_endings(said: Iterable[str], evidence: Counter[str]) -> Non
         if not word.isascii():
             for letter in set(word) & _LANGUAGES_OF_LETTER.keys():
                 evidence[_LANGUAGES_OF_LETTER[letter]] += LETTER_EVIDENCE
+        article, apostrophe, _ = word.partition("'")
+        if apostrophe:
+            evidence.update(_LANGUAGES_OF_ARTICLE.get(article, ()))
         if len(word) >= _LEAST_CHARS_OF_ENDED and (ending := _ENDING.search(word)):
             evidence[_LANGUAGES_OF_ENDING[ending[0]]] += ENDING_EVIDENCE
 

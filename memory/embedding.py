@@ -76,7 +76,7 @@ def _stored_dimensions(name: str) -> int | None:
 def unread_language(query: str) -> list[str]:
     """What to say when the bundled model does not read the language of a question; the words serve it all the same."""
     language = language_of(query) if isinstance(embedder(), LocalEmbedder) else None
-    if language in (None, "english"):
+    if language is None or language == "english":
         return []
     return [f"vectors: the embedding model reads English, the question looks {language.capitalize()}"]
 
