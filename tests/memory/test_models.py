@@ -13,6 +13,7 @@ from memory.capture import capture, capture_bulk
 from memory.embedding import NO_MODEL, current_model
 from memory.erase import trash
 from memory.models import EmbeddingModel, Job, RagEmbedding, RecallFile
+from memory.providers import remote
 from memory.providers.remote import RemoteEmbedder
 from memory.recall import recall
 from memory.reembed import embedding_jobs_left, reembed
@@ -92,6 +93,20 @@ def test_while_the_endpoint_is_down_memories_are_kept_and_words_find_them(
         jobs = list(Job.objects.visible_to(actor).values_list("state", "attempts", "error"))
     assert jobs == [("pending", 0, "the embedding endpoint cannot answer now (503)")]
     assert len(endpoint.requests) <= 6  # nobody waits again and again for what is down
+
+
+def test_an_endpoint_that_hangs_delays_one_search_and_not_the_next(
+    cast: Cast, other_model: LazySettings, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "QUERY_SECONDS", 0.3)
+    choose(other_model, endpoint)
+    memory = capture(cast.ann.actor, content="the zorkmid").memory
+    endpoint.answers = [Answer(wait_seconds=30.0) for _ in range(3)]
+    for _ in range(3):
+        answer = recall(cast.ann.actor, "zorkmid")
+        assert [hit.id for hit in answer.hits] == [memory.id]
+        assert answer.trace.not_used == ("vectors: the embedder does not answer",)
+    assert len(endpoint.requests) == 1
 
 
 def test_a_provider_that_fails_later_stops_nothing(cast: Cast, other_model: LazySettings, endpoint: Endpoint) -> None:
