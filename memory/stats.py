@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from accounts.actor import Actor
 from accounts.errors import NotFound
+from memory.embedding import Model, current_model
 from memory.models import Job, RagEmbedding, RagEntry, RecallFile
 
 TOP = 20
@@ -16,7 +17,7 @@ TOP = 20
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """`pending`: entries not yet embedded. Memories and entries are live ones."""
+    """`pending`: entries that wait for vectors of the current model. Memories and entries are live ones."""
 
     memories: int
     entries: int
@@ -29,6 +30,7 @@ class Stats:
 
 
 def thought_stats(actor: Actor) -> Stats:
+    model = current_model()
     with actor.session():
         live = RecallFile.objects.visible_to(actor).filter(state=RecallFile.State.LIVE)
         entries = RagEntry.objects.visible_to(actor)
@@ -37,7 +39,7 @@ def thought_stats(actor: Actor) -> Stats:
         return Stats(
             memories=live.count(),
             entries=entries.count(),
-            pending=_waiting(actor).count(),
+            pending=_waiting(actor, model).count(),
             by_scope=_counts(live, "scope"),
             by_category=_counts(live, "category"),
             top_tags=dict(tags.most_common(TOP)),
@@ -58,8 +60,10 @@ def _pending_files(actor: Actor) -> QuerySet[RecallFile]:
     return files.filter(state=RecallFile.State.LIVE, embedding_state=RecallFile.EmbeddingState.PENDING)
 
 
-def _waiting(actor: Actor) -> QuerySet[RagEntry]:
-    vectors = RagEmbedding.objects.visible_to(actor).filter(brain_id=OuterRef("brain_id"), entry_id=OuterRef("id"))
+def _waiting(actor: Actor, model: Model) -> QuerySet[RagEntry]:
+    vectors = RagEmbedding.objects.visible_to(actor).filter(
+        brain_id=OuterRef("brain_id"), entry_id=OuterRef("id"), embedding_model_id=model.id
+    )
     entries = RagEntry.objects.visible_to(actor).filter(recall_file_id__in=_pending_files(actor).values("id"))
     return entries.filter(~Exists(vectors))
 

@@ -17,6 +17,7 @@ from memory.providers import remote
 from memory.providers.remote import RemoteEmbedder
 from memory.recall import recall
 from memory.reembed import embedding_jobs_left, reembed
+from memory.stats import thought_stats
 from memory.work import work_jobs
 from tests.cast import Cast
 from tests.memory.endpoint import Answer, Endpoint
@@ -169,10 +170,12 @@ def test_reembed_gives_every_live_memory_vectors_of_the_new_model(
     asked = list(reembed())
     assert sorted((str(a.brain.scope), a.count) for a in asked) == [("corporate", 1), ("personal", 3)]
     assert embedding_jobs_left() == 4
+    assert thought_stats(actor).pending == 4
     assert sum(a.count for a in reembed()) == 4  # stopped and started again: still lacking …
     assert embedding_jobs_left() == 4  # … and asked for once
     work_jobs(QUIET)
     assert (list(reembed()), embedding_jobs_left()) == ([], 0)
+    assert thought_stats(actor).pending == 0
     assert models_used(cast) == {old, "m"}
     assert None not in {hit.similarity for hit in recall(actor, "zorkmid").hits}
     with actor.session():
