@@ -7,7 +7,7 @@ Order of precedence: a variable NAME, a file named by NAME_FILE, then `runtime.j
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -73,6 +73,16 @@ class Environment(BaseSettings):
     brain_allowed_hosts: str = ""
     database_url: str | None = None
     redis_url: str | None = None
+
+    # another embedding model: a folder with an ONNX model, or an OpenAI-compatible endpoint
+    brain_embed_dir: Path | None = None
+    brain_embed_url: str | None = None
+    brain_embed_key: str | None = None
+    brain_embed_model: str | None = None
+    brain_embed_dimensions: int | None = Field(default=None, ge=1, le=16_000)  # what a half-precision column holds
+    brain_embed_pooling: Literal["mean", "cls"] = "mean"
+    brain_embed_query_prefix: str = ""
+    brain_embed_passage_prefix: str = ""
 
     # secrets
     brain_secret_key: str | None = None

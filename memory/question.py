@@ -12,7 +12,7 @@ from graph.words import entities, query_terms
 from memory.arrays import Bools
 from memory.corpus import Corpus
 from memory.dates import Known, Span, find_from_event, find_spans
-from memory.embedding import Model, current_model, embedder
+from memory.embedding import Model, current_model, embedder, unread_language
 from memory.providers import EmbedderUnavailable
 from memory.ranking import Floats
 
@@ -132,6 +132,7 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         log.warning("embedder unavailable", error=str(error))
         vector = None
         not_used.append("vectors: the embedder does not answer")
+    not_used += unread_language(query)
     if not terms:
         not_used.append("words: the query has none")
     is_of_assistant = bool(_OF_ASSISTANT.search(query))

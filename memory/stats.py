@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from accounts.actor import Actor
 from accounts.errors import NotFound
 from graph.tree import NodePath, paths
+from memory.embedding import Model, current_model
 from memory.models import Job, RagEmbedding, RagEntry, RecallFile
 from memory.shadow import misses_of
 
@@ -18,7 +19,7 @@ TOP = 20
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """`pending`: entries not yet embedded. Memories and entries are live ones."""
+    """`pending`: entries that wait for vectors of the current model. Memories and entries are live ones."""
 
     memories: int
     entries: int
@@ -41,6 +42,7 @@ class RoutingMisses:
 
 
 def thought_stats(actor: Actor) -> Stats:
+    model = current_model()
     with actor.session():
         live = RecallFile.objects.visible_to(actor).filter(state=RecallFile.State.LIVE)
         entries = RagEntry.objects.visible_to(actor)
@@ -49,7 +51,7 @@ def thought_stats(actor: Actor) -> Stats:
         return Stats(
             memories=live.count(),
             entries=entries.count(),
-            pending=_waiting(actor).count(),
+            pending=_waiting(actor, model).count(),
             by_scope=_counts(live, "scope"),
             by_category=_counts(live, "category"),
             top_tags=dict(tags.most_common(TOP)),
@@ -79,8 +81,10 @@ def _pending_files(actor: Actor) -> QuerySet[RecallFile]:
     return files.filter(state=RecallFile.State.LIVE, embedding_state=RecallFile.EmbeddingState.PENDING)
 
 
-def _waiting(actor: Actor) -> QuerySet[RagEntry]:
-    vectors = RagEmbedding.objects.visible_to(actor).filter(brain_id=OuterRef("brain_id"), entry_id=OuterRef("id"))
+def _waiting(actor: Actor, model: Model) -> QuerySet[RagEntry]:
+    vectors = RagEmbedding.objects.visible_to(actor).filter(
+        brain_id=OuterRef("brain_id"), entry_id=OuterRef("id"), embedding_model_id=model.id
+    )
     entries = RagEntry.objects.visible_to(actor).filter(recall_file_id__in=_pending_files(actor).values("id"))
     return entries.filter(~Exists(vectors))
 
