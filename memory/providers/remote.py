@@ -8,6 +8,7 @@ import json
 import os
 import random
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -217,8 +218,15 @@ class RemoteEmbedder:
         """This process' client: connections of a parent process are not shared."""
         client = self._client
         if client is None or self._client_pid != os.getpid():
-            # A key that is not set must not be looked for elsewhere, and the client's own attempts know no end.
-            client = openai.OpenAI(base_url=self._url, api_key=self._key or "none", max_retries=0)
+            # A key that is not set must not be looked for elsewhere, the client's own attempts know no end, and texts
+            # go to the host that was named and no other.
+            client = openai.OpenAI(
+                base_url=self._url,
+                api_key=self._key or "none",
+                max_retries=0,
+                http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            )
+            weakref.finalize(self, client.close)
             self._client, self._client_pid = client, os.getpid()
         return client
 

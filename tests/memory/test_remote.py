@@ -201,6 +201,12 @@ def test_an_answer_that_does_not_come_ends(
     assert message is None or str(error) == message
 
 
+def test_texts_follow_no_redirection_to_another_host(endpoint: Endpoint) -> None:
+    endpoint.answers = [Answer(307, headers={"Location": endpoint.url.replace("127.0.0.1", "localhost")})]
+    assert str(refusal(embedder_of(endpoint))) == "the embedding endpoint refuses the request (307)"
+    assert len(endpoint.requests) == 1
+
+
 def test_an_answer_without_end_is_cut(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "MOST_ANSWER_BYTES", 1_000)
     endpoint.answers = [Answer(body=b" " * 2_000)]
