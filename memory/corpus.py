@@ -268,26 +268,26 @@ class Corpus:
         best[best < NO_VECTOR / 2] = np.nan
         return best
 
-    def nearest_by_sketch(self, query: Floats, count: int, allowed: Bools) -> Ints:
-        """Some `count` entries whose sketches are nearest to the query's: no vector is read to find them."""
-        piece_entry = self._piece_entry.values
-        usable = self._has_vector.values & allowed[piece_entry]
-        pieces = np.flatnonzero(usable)
-        if not len(pieces):
-            return pieces
-        distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
-        nearest = pieces[np.argpartition(distances, count - 1)[:count]] if len(pieces) > count else pieces
-        return np.unique(piece_entry[nearest])
+    def sketch_distances(self, query: Floats) -> Ints:
+        """How many bits of each piece's sketch differ from the query's: no vector is read."""
+        return self._sketches.distances(query, self._vectors, self._has_vector)
 
-    def nearest_of(self, query: Floats, rows: Ints, count: int) -> Ints:
-        """The `count` entries of `rows` whose sketches are nearest to the query's, nearest first."""
+    def nearest_by_sketch(self, distances: Ints, count: int, allowed: Bools) -> Ints:
+        """Some `count` entries whose sketches are nearest."""
+        piece_entry = self._piece_entry.values
+        pieces = np.flatnonzero(self._has_vector.values & allowed[piece_entry])
+        if len(pieces) > count:
+            pieces = pieces[np.argpartition(distances[pieces], count - 1)[:count]]
+        return np.unique(piece_entry[pieces])
+
+    def nearest_of(self, distances: Ints, rows: Ints, count: int) -> Ints:
+        """The `count` entries of `rows` whose sketches are nearest, nearest first."""
         pieces = self._pieces_of(rows)
         pieces = pieces[self._has_vector.values[pieces]]
-        if not len(pieces):
-            return rows[:0]
-        distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
-        ordered = self._piece_entry.values[pieces[np.argsort(distances, kind="stable")]]
-        return np.array(list(dict.fromkeys(ordered.tolist()))[:count], np.int64)
+        ordered = self._piece_entry.values[pieces[np.argsort(distances[pieces], kind="stable")]]
+        entries, first = np.unique(ordered, return_index=True)
+        found: Ints = entries[np.argsort(first)][:count]
+        return found
 
     def best_piece(self, row: int, query: Floats | None, by_piece: Floats) -> tuple[int, Floats | None]:
         """Number of the piece of an entry that fits best, by meaning and words, and its vector where it is known."""
@@ -367,9 +367,14 @@ class Corpus:
         return np.stack([self._centroids[code] for code in range(len(self._node_code))])
 
     def _pieces_of(self, rows: Ints) -> Ints:
+        """The pieces of some entries, those of one entry side by side."""
         firsts = self._first_piece.values
-        ends = np.append(firsts[1:], self._piece_entry.size)
-        return np.concatenate([np.arange(firsts[row], ends[row]) for row in rows]) if len(rows) else rows
+        starts = firsts[rows]
+        ends = np.where(rows + 1 < len(firsts), firsts[np.minimum(rows + 1, len(firsts) - 1)], self._piece_entry.size)
+        counts = ends - starts
+        before = np.cumsum(counts) - counts
+        pieces: Ints = np.repeat(starts - before, counts) + np.arange(counts.sum())
+        return pieces
 
     def of_best_piece(self, by_piece: Floats) -> Floats:
         """Pieces of an entry lie side by side, and every entry has one at least."""

@@ -230,7 +230,8 @@ def search(
     dated = allowed & (seen.date >= DATE_MATCHES * seen.date.max()) if seen.date is not None else None
     if dated is not None:
         nets.append(_best(np.where(dated & (seen.words > 0), seen.words, -np.inf), most))
-    if question.vector is None:
+    distances = None if question.vector is None else corpus.sketch_distances(question.vector)
+    if question.vector is None or distances is None:
         vector = np.full(len(corpus.entries), np.nan, np.float32)
         read = np.zeros(0, np.int64)
     elif way is None:
@@ -239,9 +240,9 @@ def search(
         nets += [_best(np.where(mask, known, -np.inf), most) for mask in (allowed, dated) if mask is not None]
         read = np.flatnonzero(allowed)
     else:
-        near = corpus.nearest_by_sketch(question.vector, SKETCHED, allowed)
+        near = corpus.nearest_by_sketch(distances, SKETCHED, allowed)
         if dated is not None:
-            nets.append(corpus.nearest_by_sketch(question.vector, NET, dated))
+            nets.append(corpus.nearest_by_sketch(distances, NET, dated))
         read = _with_neighbours(corpus, _union(*nets, near), allowed)
         read = _union(read, way.rows)
         vector = corpus.cosines(question.vector, read)
@@ -278,8 +279,8 @@ def search(
         node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),
     )
     standing = np.flatnonzero(has(Trait.STANDING) & allowed) if question.wants_standing else np.zeros(0, np.int64)
-    if question.vector is not None:
-        standing = corpus.nearest_of(question.vector, standing, STANDING_SHOWN + limit)
+    if distances is not None:
+        standing = corpus.nearest_of(distances, standing, STANDING_SHOWN + limit)
     return Candidates(brain, corpus, way, rows, signals, seen.by_piece, standing, int(corpus.alive.sum()), len(read))
 
 
