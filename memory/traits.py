@@ -11,21 +11,20 @@ MOST_WORDS = 120  # a longer text that says "always" somewhere is a story, not a
 
 _STANDING = re.compile(
     r"""
-    \b(?:
-        always | never | from\ now\ on | going\ forward | whenever | every\ time | each\ time | at\ all\ times
-      | i(?:'d|\ would)?\ (?:really\ |much\ |strongly\ )?(?:prefer | rather) | my\ preference | i\ favou?r
+    (?:^ | [.!?:;,\n-]\s* | \b(?:you|please|must|should|to|and|but|i)\ )(?:always|never)\b
+    | \b(?:
+        from\ now\ on | going\ forward | as\ a\ rule | my\ preference | i\ favou?r
+      | (?:whenever | every\ time | each\ time)\ (?:you|i|we)\b | (?:when|if)\ i\ (?:ever\ )?(?:ask|say|mention|talk)
+      | i(?:'d|\ would)?\ (?:really\ |much\ |strongly\ )?(?:prefer | rather)
       | i(?:'d|\ would)?\ (?:really\ )?(?:like|love|want|need)\ (?:you|it|things|responses|answers|my\ \w+)\ to
-      | i(?:\ don't|\ do\ not|\ can't|\ cannot|\ can't)\ (?:like|want|eat|stand|drink|use)
+      | i(?:\ don't|\ do\ not|\ can't|\ cannot)\ (?:like|want|eat|stand|drink|use)
       | please\ (?:do\ not|don't|remember|make\ sure|keep|use|avoid|include|refrain|ensure)
       | (?:remember|make\ sure|be\ sure)\ (?:to|that)
       | (?:do\ not|don't)\ (?:ever\ )?(?:use|call|mention|include|suggest|assume|send|show)
-      | when\ i\ ask | if\ i\ (?:ever\ )?ask | as\ a\ rule | by\ default
     )\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-
-
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _TIME = re.compile(
     r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|since|recently|weeks?|weekends?|months?|years?|mornings?|evenings?"
