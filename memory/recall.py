@@ -278,9 +278,10 @@ def search(
         timed=_flags(len(rows), has(Trait.TIMED) if question.wants_time else None, rows),
         node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),
     )
-    standing = np.flatnonzero(has(Trait.STANDING) & allowed) if question.wants_standing else np.zeros(0, np.int64)
-    if distances is not None:
-        standing = corpus.nearest_of(distances, standing, STANDING_SHOWN + limit)
+    standing = np.flatnonzero(has(Trait.STANDING) & allowed)[::-1] if question.wants_standing else np.zeros(0, np.int64)
+    if distances is not None:  # nearest first; what has no vector yet, newest first, after them
+        near = corpus.nearest_of(distances, standing, STANDING_SHOWN + limit)
+        standing = np.concatenate([near, standing[~np.isin(standing, near)][:STANDING_SHOWN]])
     return Candidates(brain, corpus, way, rows, signals, seen.by_piece, standing, int(corpus.alive.sum()), len(read))
 
 

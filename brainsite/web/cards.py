@@ -98,9 +98,27 @@ def cards(actor: Actor, page: ListPage) -> tuple[Card, ...]:
     return tuple(shown)
 
 
-def blocks_beside(answer: Recall) -> tuple[tuple[str, tuple[Hit, ...]], ...]:
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One line of a block beside the hits."""
+
+    hit: Hit
+    is_cut: bool
+    page_start: int
+
+
+def blocks_beside(answer: Recall) -> tuple[tuple[str, tuple[Beside, ...]], ...]:
     """What stands beside the hits, each block with its heading."""
-    return tuple((BLOCKS[block.kind], block.hits) for block in answer.blocks)
+    return tuple(
+        (
+            BLOCKS[block.kind],
+            tuple(
+                Beside(hit, hit.start + len(hit.text) < hit.characters, page_start(hit.first_message))
+                for hit in block.hits
+            ),
+        )
+        for block in answer.blocks
+    )
 
 
 def hit_cards(actor: Actor, query: str, answer: Recall) -> tuple[HitCard, ...]:
