@@ -202,7 +202,17 @@ def test_a_trace_belongs_to_its_asker_and_holds_no_text(cast: Cast) -> None:
     answer = recall(cast.ann.actor, "zorkmid")
     trace = get_trace(cast.ann.actor, answer.trace_id)
     assert (trace["mode"], trace["entries_total"], trace["entries_read"]) == ("auto", 1, 1)
-    assert set(trace["stages_ms"]) == {"understand", "load", "filter", "words", "navigate", "search", "fuse", "attach", "blocks"}
+    assert set(trace["stages_ms"]) == {
+        "understand",
+        "load",
+        "filter",
+        "words",
+        "navigate",
+        "search",
+        "fuse",
+        "attach",
+        "blocks",
+    }
     assert "zorkmid" not in repr(trace)
     for other in (cast.bob.actor, cast.eve.actor):
         with pytest.raises(NotFound):
