@@ -7,7 +7,7 @@ Order of precedence: a variable NAME, a file named by NAME_FILE, then `runtime.j
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -74,6 +74,16 @@ class Environment(BaseSettings):
     database_url: str | None = None
     redis_url: str | None = None
 
+    # another embedding model: a folder with an ONNX model, or an OpenAI-compatible endpoint
+    brain_embed_dir: Path | None = None
+    brain_embed_url: str | None = None
+    brain_embed_key: str | None = None
+    brain_embed_model: str | None = None
+    brain_embed_dimensions: int | None = Field(default=None, ge=1, le=16_000)  # what a half-precision column holds
+    brain_embed_pooling: Literal["mean", "cls"] = "mean"
+    brain_embed_query_prefix: str = ""
+    brain_embed_passage_prefix: str = ""
+
     # secrets
     brain_secret_key: str | None = None
     brain_key_pepper: str | None = None
@@ -85,6 +95,7 @@ class Environment(BaseSettings):
     # sizes
     brain_db_pool: int = Field(default=0, ge=0, le=200)  # connections kept by a process; 0: none (commands, workers)
     brain_worker_concurrency: int = Field(default=2, ge=1, le=64)  # one long job never keeps a capture waiting
+    brain_shadow_share: float = Field(default=0.01, ge=0, le=1)
     brain_embed_threads: int = Field(default=1, ge=1, le=64)
     brain_corpus_cache_mb: int = Field(default=256, ge=16)
 

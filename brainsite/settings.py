@@ -19,7 +19,22 @@ DEBUG = ENV.brain_debug
 PUBLIC_URL = ENV.public_url
 DATA_DIR = ENV.brain_data_dir
 MODEL_DIR = ENV.model_dir
+SHADOW_SHARE = ENV.brain_shadow_share
 EMBED_THREADS = ENV.brain_embed_threads
+EMBED_DIR = ENV.brain_embed_dir
+EMBED_URL = ENV.brain_embed_url
+EMBED_KEY = ENV.brain_embed_key
+EMBED_MODEL = ENV.brain_embed_model
+EMBED_DIMENSIONS = ENV.brain_embed_dimensions
+EMBED_POOLING = ENV.brain_embed_pooling
+EMBED_QUERY_PREFIX = ENV.brain_embed_query_prefix
+EMBED_PASSAGE_PREFIX = ENV.brain_embed_passage_prefix
+if EMBED_DIR and EMBED_URL:
+    raise ImproperlyConfigured("BRAIN_EMBED_DIR and BRAIN_EMBED_URL: set one of them")
+if EMBED_URL and not (EMBED_URL.startswith(("http://", "https://")) and urlsplit(EMBED_URL).hostname):
+    raise ImproperlyConfigured("BRAIN_EMBED_URL: expected the base URL of an endpoint, as in https://host/v1")
+if EMBED_URL and not EMBED_MODEL:
+    raise ImproperlyConfigured("BRAIN_EMBED_MODEL: name the model that the endpoint is to use")
 CORPUS_CACHE_BYTES = ENV.brain_corpus_cache_mb * 2**20
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -265,6 +280,10 @@ LOGGING = {
         }
     },
     # its warnings name the path of a refused request, and a path may hold a slug made of a memory's words
-    "loggers": {"django.request": {"level": "ERROR"}},
+    # and what the client of an embedding endpoint says in detail are memories and addresses
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        **{name: {"level": "WARNING"} for name in ("openai", "httpx", "httpx2", "httpcore", "httpcore2")},
+    },
     "root": {"handlers": ["stderr"], "level": ENV.brain_log_level},
 }

@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float32]
 TEMPERATURE = 0.7
 
 BUDGET_NODES = 8  # more change nothing measurable; fewer lose
+WIDE_NODES, LOW_CONFIDENCE = 12, 0.7  # where eight nodes cover less than this, four more are warmed
 SHARE = 0.10  # of the brain's entries
 MOST_ENTRIES = 1_000  # in a large brain two per cent are as good as ten
 LEAST_NODES = 3  # also in a brain so small that they are more than its share
@@ -108,12 +109,14 @@ def choose(
     sizes: npt.ArrayLike,
     *,
     budget_nodes: int = BUDGET_NODES,
+    wide_nodes: int | None = None,
     share: float = SHARE,
     most_entries: int = MOST_ENTRIES,
     least_nodes: int = LEAST_NODES,
     enough: float = ENOUGH,
 ) -> Choice:
-    """The nodes to warm: by confidence, at most `budget_nodes`, until `enough` of the confidence is covered.
+    """The nodes to warm: by confidence, at most `budget_nodes`, until `enough` of the confidence is covered; up to
+    `wide_nodes` while less than 0.7 of it is.
 
     sizes: entries of each node itself, without its sub-nodes; a node without entries is not warmed. All nodes together
     stay within `share` of the brain's entries and `most_entries`; the first `least_nodes` may exceed that. A node that
@@ -130,7 +133,8 @@ def choose(
     spent, covered = 0, 0.0
     for node in np.argsort(-known, kind="stable"):
         is_spent = len(warmed) >= least_nodes and spent >= budget
-        if len(warmed) >= budget_nodes or covered >= enough or is_spent:
+        most = budget_nodes if covered >= LOW_CONFIDENCE else wide_nodes or budget_nodes
+        if len(warmed) >= most or covered >= enough or is_spent:
             break
         size = int(counts[node])
         if size > largest:

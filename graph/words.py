@@ -4,6 +4,12 @@ A term is the 32-bit hash of a stem. Scripts that put spaces between words give 
 (Chinese, Japanese, Thai, and Korean, whose particles stick to the noun) give one term per pair of neighbouring
 characters; an emoji is a term of its own. Everything here takes time linear in the length of the text.
 
+Every Latin word is stemmed as English, whatever its language: question and memory have that in common even when one of
+them is too short to tell its language. A text that is certainly in another language has the stems of that language
+beside them; an English one has nothing beside them. What is stored, not what is asked, also has the beginnings of long
+words of languages that join words (Versicherung finds Versicherungsvertrag) and single Chinese characters and Korean
+syllables.
+
 Beside the terms there are two lists for people to read: the keywords of a text and the names in it.
 """
 
@@ -18,6 +24,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 import Stemmer
+
+from graph.languages import language_of_script, latin_language, script_of, small_words
 
 # Longer words are hashed whole and not remembered: nobody types them twice, and the memory of words must stay small.
 LONGEST_WORD_CHARS = 40
@@ -81,18 +89,45 @@ def terms(text: str) -> Terms:
     """Count the terms of a stored text; stop words are kept, but `length` leaves them out."""
     counts: dict[int, int] = {}
     length = 0
-    for token in _tokens(text):
+    tokens = _tokens(text)
+    language = _language(tokens)
+    small = small_words(language) if language else ()
+    for token in tokens:
         for term, is_content in _terms_of(token):
             counts[term] = counts.get(term, 0) + 1
-            length += is_content
+            length += is_content and token not in small
+    if language or not text.isascii():
+        for token in tokens:
+            for term in _beside(token, language, stored=True):
+                counts[term] = counts.get(term, 0) + 1
     return Terms(counts, length)
 
 
 def query_terms(text: str) -> tuple[int, ...]:
     """The distinct terms of a question in order of appearance; stop words only when it holds nothing else."""
-    found = [pair for token in _tokens(text) for pair in _terms_of(token)]
-    content = dict.fromkeys(term for term, is_content in found if is_content)
-    return tuple(content or dict.fromkeys(term for term, _ in found))
+    tokens = _tokens(text)
+    language = _language(tokens)
+    small = small_words(language) if language else ()
+    every: dict[int, None] = {}
+    content: dict[int, None] = {}
+    for token in tokens:
+        for term, is_content in _terms_of(token):
+            every[term] = None
+            if is_content and token not in small:
+                content[term] = None
+                content.update(dict.fromkeys(_beside(token, language, stored=False) if language else ()))
+    return tuple(content or every)
+
+
+def language_of(text: str) -> str | None:
+    """The language a text is in (its English name in lower case) when its script, words or letters tell; None when
+    they do not. English is told by its small words."""
+    tokens = _tokens(text)
+    return (
+        language_of_script(" ".join(tokens))
+        or _language(tokens)
+        or ("english" if not STOP_WORDS.isdisjoint(tokens) else None)
+    )
 
 
 # -- the stored form ---------------------------------------------------------------------------------------------------
@@ -199,12 +234,22 @@ _NO_ACCENT_TO_DROP = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", 
 _ELISIONS = {"l", "d", "j", "m", "n", "s", "t", "c", "qu", "dell", "all", "nell", "sull", "dall"}
 
 
+# Languages of Latin letters, and two that write the letters of another one; each has a stemmer of its name.
+_OF_OTHER_SCRIPTS = frozenset(("persian", "serbian"))
+_LANGUAGES_TEXT = """
+german french spanish italian portuguese dutch swedish danish norwegian finnish hungarian polish czech romanian turkish
+indonesian
+"""
+_LANGUAGES = frozenset(_LANGUAGES_TEXT.split())
+
+
 class _Stemmers(threading.local):
     """A Snowball stemmer holds state while it works: every thread has its own."""
 
     def __init__(self) -> None:
         # The words are remembered below, with their hashes.
         self.by_script = {script: Stemmer.Stemmer(name, 0) for script, name in _STEMMERS.items()}
+        self.by_language = {name: Stemmer.Stemmer(name, 0) for name in _LANGUAGES | _OF_OTHER_SCRIPTS}
 
 
 _stemmers = _Stemmers()
@@ -216,18 +261,74 @@ def stem(word: str) -> str:
     Latin words are stemmed as English whatever their language: question and memory are cut alike, which is what counts.
     """
     word = word.removesuffix("'s")
-    if word.isascii():
-        script = "LATIN"
-    else:
-        script = unicodedata.name(word[0], "").partition(" ")[0]
-        if script in _UNACCENTED:
-            apart = unicodedata.normalize("NFKD", word).translate(_NO_ACCENT_TO_DROP)
-            word = "".join(letter for letter in apart if not unicodedata.combining(letter))
-    if "'" in word and word not in STOP_WORDS:
-        article, _, noun = word.partition("'")
-        word = noun if article in _ELISIONS else word
+    script = "LATIN" if word.isascii() else script_of(word[0])
+    word = _without_article(_unaccented(word) if script in _UNACCENTED else word)
     stemmer = _stemmers.by_script.get(script)
     return stemmer.stemWord(word) if stemmer else word
+
+
+def _unaccented(word: str) -> str:
+    if word.isascii():
+        return word
+    apart = unicodedata.normalize("NFKD", word).translate(_NO_ACCENT_TO_DROP)
+    return "".join(letter for letter in apart if not unicodedata.combining(letter))
+
+
+def _without_article(word: str) -> str:
+    if "'" not in word or word in STOP_WORDS:
+        return word
+    article, _, noun = word.partition("'")
+    return noun if article in _ELISIONS else word
+
+
+# They write as one word what others write as several.
+_JOINS_WORDS = frozenset(("german", "dutch", "swedish", "danish", "norwegian", "finnish", "hungarian"))
+_TOKENS_LOOKED_AT = 100
+_LEAST_BEGINNING_CHARS, _LEAST_REST_CHARS, _LONGEST_BEGINNING_CHARS = 4, 3, 16
+_SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_CHARACTER_IS_WORD = re.compile("[\uac00-\ud7a3\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+
+
+def _language(tokens: list[str]) -> str | None:
+    """The language of a text that is certainly not English and whose words need another stemmer."""
+    found = latin_language(tokens, STOP_WORDS)
+    if found is None and any(not token.isascii() for token in tokens[:_TOKENS_LOOKED_AT]):
+        found = language_of_script(" ".join(tokens[:_TOKENS_LOOKED_AT]))
+    return found if found in _stemmers.by_language else None
+
+
+def _beside(token: str, language: str | None, *, stored: bool) -> tuple[int, ...]:
+    if len(token) > LONGEST_WORD_CHARS:
+        return _characters(token, stored=stored)
+    return _beside_remembered(token, language, stored)
+
+
+@lru_cache(REMEMBERED_WORDS)
+def _beside_remembered(token: str, language: str | None, stored: bool) -> tuple[int, ...]:
+    """The terms that a word has beside its own in a text of this language."""
+    if not token[0].isalpha() or _STARTS_UNSPACED.match(token):
+        return _characters(token, stored=stored)
+    if language is None:
+        return ()
+    is_latin = token.isascii() or script_of(token[0]) == "LATIN"
+    if is_latin == (language in _OF_OTHER_SCRIPTS):
+        return ()
+    word = _without_article(token)
+    stemmed = _stemmers.by_language[language].stemWord(word)
+    found = {_unaccented(stemmed) if is_latin else stemmed}
+    if language == "german" and stored:  # asked by someone without these letters
+        found.add(stem(word.translate(_SPELLED_OUT)))
+    if stored and language in _JOINS_WORDS:
+        plain = _unaccented(word)
+        longest = min(len(plain) - _LEAST_REST_CHARS, _LONGEST_BEGINNING_CHARS)
+        found.update(plain[:end] for end in range(_LEAST_BEGINNING_CHARS, longest + 1))
+    return tuple(sorted(_hash(one) for one in found - {stem(token), ""}))
+
+
+def _characters(token: str, *, stored: bool) -> tuple[int, ...]:
+    if not stored or len(token) == 1:
+        return ()
+    return tuple(_hash(one) for one in _CHARACTER_IS_WORD.findall(token))
 
 
 def _terms_of(token: str) -> _Terms:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -43,10 +44,11 @@ def attach(actor: Actor, ranked: Sequence[Ranked], *, budget: int, with_messages
     return kept, False
 
 
-def attach_block(actor: Actor, kind: str, ranked: Sequence[Ranked]) -> Block | None:
-    """A block beside the hits, of entries with few words each; None when there are none."""
-    hits = _hits(actor, ranked, with_messages=False, most=BLOCK_CHARACTERS)
-    return Block(kind, tuple(hits)) if hits else None
+def attach_block(actor: Actor, kind: str, ranked: Sequence[Ranked], *, budget: int) -> Block:
+    """A block beside the hits, of entries with few words each, as many as the budget of tokens takes."""
+    hits = _hits(actor, ranked, with_messages=False, most=BLOCK_CHARACTERS) if ranked else []
+    spent = list(accumulate(tokens(hit.text) for hit in hits))
+    return Block(kind, tuple(hit for hit, sum_to in zip(hits, spent, strict=True) if sum_to <= budget))
 
 
 def _hits(actor: Actor, ranked: Sequence[Ranked], *, with_messages: bool, most: int = EXCERPT_CHARACTERS) -> list[Hit]:
@@ -105,7 +107,7 @@ def _excerpt(message: MessageView, piece: int, most: int) -> MessageView:
     cut = pieces(message.content)
     chosen = cut[min(piece, len(cut) - 1)]
     text = _until_word(message.content[chosen.start : chosen.end], most)
-    return replace(message, content=text, start=chosen.start)
+    return replace(message, content=text, start=chosen.start, characters=len(message.content))
 
 
 def _beside(message: MessageView, position: int) -> MessageView:
@@ -114,10 +116,10 @@ def _beside(message: MessageView, position: int) -> MessageView:
     if len(text) <= NEIGHBOUR_CHARACTERS:
         return message
     if message.position > position:
-        return replace(message, content=_until_word(text, NEIGHBOUR_CHARACTERS))
+        return replace(message, content=_until_word(text, NEIGHBOUR_CHARACTERS), characters=len(text))
     start = len(text) - NEIGHBOUR_CHARACTERS
     start += text[start:].find(" ") + 1
-    return replace(message, content=text[start:], start=start)
+    return replace(message, content=text[start:], start=start, characters=len(text))
 
 
 def _until_word(text: str, most: int) -> str:

@@ -14,7 +14,7 @@ from memory.question import Question
 from memory.ranking import Floats, Signals, Weights, standardised
 from memory.types import Reason
 
-SAME_COSINE = 0.985  # two texts that say the same in the same words
+SAME_COSINE = 0.95  # two texts of the same words may still say them in another order
 # Two statements about the same thing, of which the newer one holds.
 AGREE_PLACES, AGREE_COSINE, AGREE_COVERAGE = 6, 0.75, 0.50
 REASONS_SHOWN = 5
@@ -93,19 +93,17 @@ def rank(
 
 
 def _same(ranked: Sequence[Ranked], new: Ranked) -> Ranked | None:
-    """The hit that says the same as a new one in the same brain."""
+    """The hit that says the same as a new one in the same brain. Another number would be another statement."""
     for earlier in ranked:
         if earlier.brain != new.brain:
             continue
-        if new.corpus.same_words(earlier.row, new.row):
-            return earlier
-        if _cosine(earlier, new) >= SAME_COSINE and new.corpus.speakers[earlier.row] == new.corpus.speakers[new.row]:
+        if new.corpus.same_words(earlier.row, new.row) and _cosine(earlier, new, unknown=1.0) >= SAME_COSINE:
             return earlier
     return None
 
 
-def _cosine(one: Ranked, other: Ranked) -> float:
-    return -1.0 if one.vector is None or other.vector is None else float(one.vector @ other.vector)
+def _cosine(one: Ranked, other: Ranked, *, unknown: float = -1.0) -> float:
+    return unknown if one.vector is None or other.vector is None else float(one.vector @ other.vector)
 
 
 def _newest_first(ranked: list[Ranked]) -> list[Ranked]:

@@ -31,7 +31,7 @@ POSTING_BYTES = 16  # a term's hash, its piece, its count
 NO_VECTOR = -2.0  # below every cosine
 WORDS_PER_COSINE = 60.0  # so much BM25 counts as a cosine of 1 in the choice of a piece to show
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
-DEAD_SHARE = 0.25  # removed pieces, at most this share before the arrays are made anew
+LEAST_SPARSE, DEAD_SHARE = 1_000, 0.25  # so many entries, and more than this share of them gone: made anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class _Loaded:
     entry: Entry
     occurred_at: float
     characters: int
-    is_standing: bool
+    traits: int
     terms: bytes
     vectors: dict[int, bytes]
 
@@ -113,9 +113,6 @@ class Corpus:
         self.loaded = 0  # entries fetched by the latest `corpus_for`
         self.dimensions = dimensions
         self.tree = Tree([])
-        self._clear()
-
-    def _clear(self) -> None:
         self.entries: list[Entry] = []
         self.row_of: dict[UUID, int] = {}
         self._at: dict[tuple[UUID, int], int] = {}
@@ -130,7 +127,7 @@ class Corpus:
         self._file = Growing(np.int64)
         self._speaker = Growing(np.int64)
         self._person = Growing(np.bool_)
-        self._standing = Growing(np.bool_)
+        self._traits = Growing(np.int64)
         self._length = Growing(np.float32)
         self._first_piece = Growing(np.int64)
         self._piece_entry = Growing(np.int64)
@@ -177,9 +174,9 @@ class Corpus:
         return self._person.values
 
     @property
-    def standing(self) -> Bools:
-        """Entries that say how things are always wanted."""
-        return self._standing.values
+    def traits(self) -> Ints:
+        """Bits of memory.traits.Trait, of each entry."""
+        return self._traits.values
 
     @property
     def speakers(self) -> Ints:
@@ -271,26 +268,26 @@ class Corpus:
         best[best < NO_VECTOR / 2] = np.nan
         return best
 
-    def nearest_by_sketch(self, query: Floats, count: int, allowed: Bools) -> Ints:
-        """Some `count` entries whose sketches are nearest to the query's: no vector is read to find them."""
-        piece_entry = self._piece_entry.values
-        usable = self._has_vector.values & allowed[piece_entry]
-        pieces = np.flatnonzero(usable)
-        if not len(pieces):
-            return pieces
-        distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
-        nearest = pieces[np.argpartition(distances, count - 1)[:count]] if len(pieces) > count else pieces
-        return np.unique(piece_entry[nearest])
+    def sketch_distances(self, query: Floats) -> Ints:
+        """How many bits of each piece's sketch differ from the query's: no vector is read."""
+        return self._sketches.distances(query, self._vectors, self._has_vector)
 
-    def nearest_of(self, query: Floats, rows: Ints, count: int) -> Ints:
-        """The `count` entries of `rows` whose sketches are nearest to the query's, nearest first."""
+    def nearest_by_sketch(self, distances: Ints, count: int, allowed: Bools) -> Ints:
+        """Some `count` entries whose sketches are nearest."""
+        piece_entry = self._piece_entry.values
+        pieces = np.flatnonzero(self._has_vector.values & allowed[piece_entry])
+        if len(pieces) > count:
+            pieces = pieces[np.argpartition(distances[pieces], count - 1)[:count]]
+        return np.unique(piece_entry[pieces])
+
+    def nearest_of(self, distances: Ints, rows: Ints, count: int) -> Ints:
+        """The `count` entries of `rows` whose sketches are nearest, nearest first."""
         pieces = self._pieces_of(rows)
         pieces = pieces[self._has_vector.values[pieces]]
-        if not len(pieces):
-            return rows[:0]
-        distances = self._sketches.distances(query, self._vectors, self._has_vector)[pieces]
-        ordered = self._piece_entry.values[pieces[np.argsort(distances, kind="stable")]]
-        return np.array(list(dict.fromkeys(ordered.tolist()))[:count], np.int64)
+        ordered = self._piece_entry.values[pieces[np.argsort(distances[pieces], kind="stable")]]
+        entries, first = np.unique(ordered, return_index=True)
+        found: Ints = entries[np.argsort(first)][:count]
+        return found
 
     def best_piece(self, row: int, query: Floats | None, by_piece: Floats) -> tuple[int, Floats | None]:
         """Number of the piece of an entry that fits best, by meaning and words, and its vector where it is known."""
@@ -370,9 +367,14 @@ class Corpus:
         return np.stack([self._centroids[code] for code in range(len(self._node_code))])
 
     def _pieces_of(self, rows: Ints) -> Ints:
+        """The pieces of some entries, those of one entry side by side."""
         firsts = self._first_piece.values
-        ends = np.append(firsts[1:], self._piece_entry.size)
-        return np.concatenate([np.arange(firsts[row], ends[row]) for row in rows]) if len(rows) else rows
+        starts = firsts[rows]
+        ends = np.where(rows + 1 < len(firsts), firsts[np.minimum(rows + 1, len(firsts) - 1)], self._piece_entry.size)
+        counts = ends - starts
+        before = np.cumsum(counts) - counts
+        pieces: Ints = np.repeat(starts - before, counts) + np.arange(counts.sum())
+        return pieces
 
     def of_best_piece(self, by_piece: Floats) -> Floats:
         """Pieces of an entry lie side by side, and every entry has one at least."""
@@ -441,7 +443,7 @@ class Corpus:
         self._file.extend([self._file_code.setdefault(new.entry.recall_file_id, len(self._file_code))])
         self._speaker.extend([self._speaker_code.setdefault(new.entry.speaker, len(self._speaker_code))])
         self._person.extend([new.entry.role == "user"])
-        self._standing.extend([new.is_standing])
+        self._traits.extend([new.traits])
         self._groups = None
         first = self._piece_entry.size
         pieces = [unpack(packed) for packed in split_packed(new.terms)]
@@ -488,9 +490,6 @@ class Corpus:
             self._sketches.forget(first + number)
 
     def _tidy(self) -> None:
-        alive = self.alive
-        if len(alive) > 1_000 and alive.mean() < 1 - DEAD_SHARE:
-            self._rebuild()
         if self._tail_terms.size > max(4_096, TAIL_SHARE * len(self._sorted[0])):
             terms = np.concatenate([self._sorted[0], self._tail_terms.values])
             order = np.argsort(terms, kind="stable")
@@ -500,21 +499,33 @@ class Corpus:
             self._tail_terms, self._tail_pieces = Growing(np.uint32), Growing(np.int64)
             self._tail_counts = Growing(np.float32)
 
-    def _rebuild(self) -> None:
-        rows = np.flatnonzero(self.alive)
-        entries, packed, occurred, characters = self.entries, self._packed, self.occurred, self.characters
-        first_piece, vectors, has_vector = self._first_piece, self._vectors, self._has_vector
-        standing = self.standing
-        self._clear()
-        for row in rows:
-            first = int(first_piece.values[row])
-            self._append(
-                _Loaded(entries[row], float(occurred[row]), int(characters[row]), bool(standing[row]), packed[row], {})
+    @property
+    def is_sparse(self) -> bool:
+        return len(self.alive) > LEAST_SPARSE and float(self.alive.mean()) < 1 - DEAD_SHARE
+
+    def compacted(self) -> "Corpus":
+        """One of the living entries alone. A new one: whoever still reads this one has its row numbers in hand."""
+        fresh = Corpus(self.dimensions)
+        fresh.revision, fresh.loaded, fresh.tree = self.revision, self.loaded, self.tree
+        for row in np.flatnonzero(self.alive):
+            fresh._append(
+                _Loaded(
+                    self.entries[row],
+                    float(self.occurred[row]),
+                    int(self.characters[row]),
+                    int(self.traits[row]),
+                    self._packed[row],
+                    {},
+                )
             )
-            count = self._piece_entry.size - int(self._first_piece.values[-1])
-            at = int(self._first_piece.values[-1])
-            self._vectors.values[at : at + count] = vectors.values[first : first + count]
-            self._has_vector.values[at : at + count] = has_vector.values[first : first + count]
+            first, at = int(self._first_piece.values[row]), int(fresh._first_piece.values[-1])
+            count = fresh._piece_entry.size - at
+            fresh._vectors.values[at:] = self._vectors.values[first : first + count]
+            fresh._has_vector.values[at:] = self._has_vector.values[first : first + count]
+            for piece in np.flatnonzero(fresh._has_vector.values[at:]):
+                fresh._sketches.forget(at + int(piece))
+        fresh._tidy()
+        return fresh
 
 
 def _idf(count: int, frequency: int) -> float:
@@ -541,12 +552,17 @@ def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) ->
     with corpus.lock:
         corpus.loaded = 0
         if corpus.revision < revision:
-            if corpus.revision < oldest_removal:
-                corpus._clear()
-                corpus.revision = 0
+            known = corpus
+            if corpus.revision < oldest_removal:  # what went meanwhile is no longer listed
+                corpus = Corpus(dimensions)
             _catch_up(actor, brain, model_id, corpus)
             corpus.tree = _tree(actor, brain)
             corpus.revision = max(corpus.revision, revision)
+            if corpus.is_sparse:
+                corpus = corpus.compacted()
+            if corpus is not known:
+                with _corpora_lock:
+                    _corpora[brain.id, model_id] = corpus
     _make_room((brain.id, model_id))
     return corpus
 
@@ -565,7 +581,7 @@ def _catch_up(actor: Actor, brain: BrainRef, model_id: int, corpus: Corpus) -> N
         raw.setdefault(entry_id, {})[piece] = bytes(value)
     rows = changed.filter(duplicate_of=None).order_by("revision", "id").values_list(
         "id", "recall_file_id", "node_id", "entry_kind", "first_message", "last_message", "role", "speaker",
-        "occurred_at", "characters", "is_standing", "terms",
+        "occurred_at", "characters", "traits", "terms",
     )  # fmt: skip
     found = list(rows.iterator(chunk_size=2_000))
     corpus.loaded = len(found)

@@ -49,7 +49,7 @@ class Known:
 
 # Words that are months only when they are written like names.
 _MONTH = (
-    r"(?P<month>(?-i:May|March|Mar|Jan|Feb|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?|january|february|april|june|july|"
+    r"(?P<month>(?-i:May(?!\s+(?:I|we|you|they|he|she|it|be|not)\b)|March|Mar|Jan|Feb|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\b\.?|january|february|april|june|july|"
     r"august|september|october|november|december)"
 )
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
@@ -73,6 +73,33 @@ def find_spans(text: str, known: Known) -> tuple[Span, ...]:
 
         text = pattern.sub(take, text)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class FromEvent:
+    """So many days after (or, negative, before) something that the question names: "two weeks before the trip"."""
+
+    days: float
+    slack_days: float
+    event: str
+
+    def span(self, event_at: float, weight: float) -> Span:
+        middle, slack = event_at + self.days * DAY, (self.slack_days / 2 + 0.5) * DAY
+        return Span(middle - slack, middle + slack, weight)
+
+
+_FROM_EVENT = re.compile(
+    rf"\b{_COUNT}\s+{_UNIT}\s+(?P<way>before|after|prior\s+to)\s+(?P<event>[^,.;?!]{{3,80}})", re.IGNORECASE
+)
+
+
+def find_from_event(text: str) -> FromEvent | None:
+    match = _FROM_EVENT.search(text)
+    if match is None:
+        return None
+    days = UNIT_DAYS[match["unit"].lower()]
+    sign = 1 if match["way"].lower() == "after" else -1
+    return FromEvent(sign * days * _count(match), days, match["event"])
 
 
 def date_fit(moments: npt.NDArray[np.float64], spans: Iterable[Span]) -> Floats:
@@ -243,7 +270,7 @@ _RULES = (
     _rule(rf"(?:(?:last|this|past|in|the)\s+)+(?P<season>spring|summer|autumn|fall|winter){_OF_YEAR}", _seasons),
     _rule(rf"(?P<season>spring|summer|autumn|fall|winter)\s+(?:of\s+)?{_YEAR}", _seasons),
     _rule(rf"q(?P<quarter>[1-4]){_OF_YEAR}", _quarters),
-    _rule(rf"(?:in|of|during|since|from|year)\s+{_YEAR}", _whole_years),
+    _rule(rf"(?:in|during|since|from|year)\s+{_YEAR}", _whole_years),
     _rule(r"(?:the\s+day\s+before\s+)?yesterday|last\s+night|today|this\s+(?:morning|afternoon|evening)", _near_days),
     _rule(r"(?P<which>last|this|previous)\s+(?P<unit>weekend|week|month|year)", _last),
     _rule(rf"(?:last|on|this\s+past)\s+(?P<weekday>{'|'.join(WEEKDAYS)})", _weekday),

@@ -12,12 +12,15 @@ from django.conf import settings
 from pgvector import HalfVector
 
 from graph.models import inbox_id
+from graph.words import language_of
+from memory.calibration import calibrate
 from memory.corpus_version import lock_brain
 from memory.jobs import Claim, ask_to_file, keep
 from memory.models import EmbeddingModel, Message, RagEmbedding, RagEntry, RecallFile
 from memory.pieces import embedded_texts
-from memory.providers import Embedder, Vectors
-from memory.providers.local import LocalEmbedder
+from memory.providers import Embedder, EmbedderUnavailable, InvalidVectors, Vectors
+from memory.providers.local import MODEL_NAME, LocalEmbedder
+from memory.providers.onnx import OnnxEmbedder
 
 BATCH_PIECES = 64  # some seconds of work at most, well within a lease
 
@@ -36,30 +39,85 @@ class Model:
         return min(1.0, max(0.0, (cosine - self.low) / (self.high - self.low)))
 
 
-# Raw cosines of unrelated and of well matching pairs, measured for each model; see docs/decisions/0006-calibration.md.
-CALIBRATION = {"bge-small-en-v1.5-int8-mean": (0.05, 0.75)}
+# Raw cosines of unrelated and of well matching pairs, of models that were measured; docs/decisions/0006-calibration.md.
+CALIBRATION = {MODEL_NAME: (0.05, 0.75)}
 UNCALIBRATED = (0.0, 1.0)
+NO_MODEL = Model(0, "", 1, *UNCALIBRATED)
+"""Stands for a model that cannot even say its name now. It has no vectors."""
 
 
 @lru_cache(maxsize=1)
 def embedder() -> Embedder:
-    """This process' embedder; it loads nothing before its first text."""
+    """This process' embedder, as the settings say; it loads nothing before its first text."""
+    prefixes = {"query_prefix": settings.EMBED_QUERY_PREFIX, "passage_prefix": settings.EMBED_PASSAGE_PREFIX}
+    if settings.EMBED_URL:
+        # Imported here: the client takes 40 MB, and most installations have no use for it.
+        from memory.providers.remote import RemoteEmbedder
+
+        return RemoteEmbedder(
+            settings.EMBED_URL,
+            settings.EMBED_MODEL or "",
+            key=settings.EMBED_KEY,
+            dimensions=settings.EMBED_DIMENSIONS,
+            stored_dimensions=_stored_dimensions,
+            **prefixes,
+        )
+    if settings.EMBED_DIR:
+        return OnnxEmbedder(
+            settings.EMBED_DIR, threads=settings.EMBED_THREADS, pooling=settings.EMBED_POOLING, **prefixes
+        )
     return LocalEmbedder(settings.MODEL_DIR, threads=settings.EMBED_THREADS)
+
+
+def _stored_dimensions(name: str) -> int | None:
+    return EmbeddingModel.objects.filter(name=name).values_list("dimensions", flat=True).first()
+
+
+def unread_language(query: str) -> list[str]:
+    """What to say when the bundled model does not read the language of a question; the words serve it all the same."""
+    language = language_of(query) if isinstance(embedder(), LocalEmbedder) else None
+    if language is None or language == "english":
+        return []
+    return [f"vectors: the embedding model reads English, the question looks {language.capitalize()}"]
 
 
 _models: dict[str, Model] = {}
 
 
 def current_model() -> Model:
-    """The row of this installation's model, made on first use. Outside of any session."""
+    """The row of this installation's model, made on first use; NO_MODEL while it cannot be known. Outside of any
+    session."""
+    try:
+        return _model()
+    except EmbedderUnavailable:
+        return NO_MODEL
+
+
+def _model() -> Model:
     name = embedder().name
-    if name not in _models:
-        low, high = CALIBRATION.get(name, UNCALIBRATED)
+    if name in _models:
+        return _models[name]
+    row = EmbeddingModel.objects.filter(name=name).first()
+    if row is None:
+        known = CALIBRATION.get(name)
+        calibration = {"low": known[0], "high": known[1]} if known else {}
         row, _ = EmbeddingModel.objects.get_or_create(
-            name=name, defaults={"dimensions": embedder().dimensions, "calibration": {"low": low, "high": high}}
+            name=name, defaults={"dimensions": embedder().dimensions, "calibration": calibration}
         )
-        _models[name] = Model(row.id, row.name, row.dimensions, row.calibration["low"], row.calibration["high"])
+    if not row.calibration:
+        return Model(row.id, row.name, row.dimensions, *UNCALIBRATED)
+    _models[name] = Model(row.id, row.name, row.dimensions, row.calibration["low"], row.calibration["high"])
     return _models[name]
+
+
+def calibrated_model() -> Model:
+    """The model, measured once before its first vectors are kept. Raises EmbedderUnavailable."""
+    model = _model()
+    if model.name not in _models:
+        low, high = calibrate(embedder())
+        rows = EmbeddingModel.objects.filter(id=model.id, calibration={})  # the first measurement stays
+        rows.update(calibration={"low": low, "high": high})
+    return _model()
 
 
 def forget_model() -> None:
@@ -80,11 +138,13 @@ def embed_recall_file(job: Claim) -> None:
 
     Raises EmbedderUnavailable.
     """
-    model = current_model()
+    model = calibrated_model()
     entry_ids, missing = _missing_pieces(job, model)
     batches = [missing[start : start + BATCH_PIECES] for start in range(0, len(missing), BATCH_PIECES)] or [[]]
     for number, batch in enumerate(batches, 1):
         vectors = embedder().embed([piece.text for piece in batch])
+        if batch and vectors.shape[1] != model.dimensions:
+            raise InvalidVectors(f"expected vectors of {model.dimensions} numbers, got {vectors.shape[1]}")
         _write(job, model, batch, vectors, done=entry_ids if number == len(batches) else None)
         if number < len(batches) and not keep(job, {"done": number * BATCH_PIECES, "total": len(missing)}):
             return  # another worker has it now

@@ -9,9 +9,9 @@ from uuid import UUID
 from accounts.actor import Actor, BrainRef
 from graph.tree import count_entries
 from graph.words import entities, keywords, pack, terms
-from memory.models import RagEmbedding, RagEntry, RemovedEntry
+from memory.models import Message, RagEmbedding, RagEntry, RemovedEntry
 from memory.pieces import pieces
-from memory.standing import says_how_it_is_wanted
+from memory.traits import traits_of
 from memory.types import NewMessage
 
 KEYWORDS, ENTITIES = 12, 12
@@ -29,7 +29,7 @@ class PreparedEntry:
     terms: bytes
     keywords: tuple[str, ...]
     entities: tuple[str, ...]
-    is_standing: bool
+    traits: int
 
 
 def prepare_entry(position: int, message: NewMessage) -> PreparedEntry:
@@ -45,7 +45,7 @@ def prepare_entry(position: int, message: NewMessage) -> PreparedEntry:
         terms=join_packed(pack(terms(piece)) for piece in cut),
         keywords=tuple(keywords(content, KEYWORDS)),
         entities=tuple(entities(content, ENTITIES)),
-        is_standing=message.role != "assistant" and says_how_it_is_wanted(content),
+        traits=int(traits_of(content, is_person=message.role == Message.Role.USER)),
     )
 
 
@@ -95,7 +95,7 @@ def entry_row(
         role=prepared.role,
         speaker=prepared.speaker,
         terms=prepared.terms,
-        is_standing=prepared.is_standing,
+        traits=prepared.traits,
         characters=prepared.characters,
         keywords=list(prepared.keywords),
         entities=list(prepared.entities),

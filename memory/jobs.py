@@ -28,6 +28,7 @@ BACKOFF_SECONDS = 2.0
 ERROR_CHARACTERS = 500
 PRIORITY = {Job.Kind.EMBED: 30, Job.Kind.IMPORT: 40, Job.Kind.FILE: 50, Job.Kind.PURGE: 80}
 PRIORITY_IMPORTED = 60  # vectors of an import: after a capture's, after the next import's words
+PRIORITY_REEMBEDDED = 70  # of another model, for what words find meanwhile
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import numpy as np
 
-from graph.route import choose, confidences, score_nodes
+from graph.route import WIDE_NODES, choose, confidences, score_nodes
 from graph.words import SMALL_TALK, query_terms
 from memory.arrays import Bools, Ints
 from memory.corpus import Corpus, Tree
@@ -18,6 +18,7 @@ from memory.ranking import Floats
 from memory.types import Choice, NodeWarmth
 
 SMALL_TALK_TERMS = frozenset(term for word in SMALL_TALK for term in query_terms(word))
+LEAST_SHARE = 1e-7  # of the confidence: less is not shown
 SESSION_BONUS = 1.0  # standard deviations that a node of the session's last answer gains
 RECENT_MEMORIES = 5
 SHOWN_NODES = 5  # of each kind in an answer
@@ -62,7 +63,9 @@ def score(
         np.maximum.at(dates, corpus.nodes, np.where(corpus.alive, date, 0))
     centroid = np.full(len(ids), np.nan, np.float32) if vector is None else corpus.node_centroids() @ vector
     content = set(terms) - SMALL_TALK_TERMS
-    names = np.array([_named(corpus.tree, node_id, content) for node_id in ids], np.float32)
+    names: Floats | None = None
+    if not content.isdisjoint(corpus.tree.name_terms):
+        names = np.array([_named(corpus.tree, node_id, content) for node_id in ids], np.float32)
     scores = score_nodes(corpus.node_word_scores(terms), best_entry, centroid, name_match=names, date_match=dates)
     return scores + SESSION_BONUS * np.array([session.get(node_id, 0.0) for node_id in ids], np.float32)
 
@@ -99,7 +102,7 @@ def navigate(
             choices = _choices(corpus.tree, named.node)
             rows = _most_recent(corpus, rows)
     else:
-        chosen = list(choose(confidence, sizes).warmed)
+        chosen = list(choose(confidence, sizes, wide_nodes=WIDE_NODES).warmed)
         rows, reason = _rows(corpus, chosen, allowed), "confidence"
     warm = [code for code in chosen if sizes[code]]
     cold = [int(code) for code in np.argsort(-confidence, kind="stable") if code not in set(warm) and sizes[code]]
@@ -183,8 +186,9 @@ def _most_recent(corpus: Corpus, rows: Ints) -> Ints:
 def _rolled_up(tree: Tree, ids: Sequence[UUID], confidence: Floats) -> dict[UUID, float]:
     """The confidence of every node and its subtree."""
     above: dict[UUID, float] = {}
-    for node_id, share in zip(ids, confidence, strict=True):
-        for each in tree.chain(node_id):
+    for code in np.flatnonzero(confidence >= LEAST_SHARE):
+        share = confidence[code]
+        for each in tree.chain(ids[int(code)]):
             above[each] = above.get(each, 0.0) + float(share)
     return above
 

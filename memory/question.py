@@ -1,6 +1,7 @@
 """Understand: what a question says about where, when and by whom its answer was said."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,23 +11,23 @@ import structlog
 from graph.words import entities, query_terms
 from memory.arrays import Bools
 from memory.corpus import Corpus
-from memory.dates import Known, Span, find_spans
-from memory.embedding import Model, current_model, embedder
+from memory.dates import Known, Span, find_from_event, find_spans
+from memory.embedding import Model, current_model, embedder, unread_language
 from memory.providers import EmbedderUnavailable
 from memory.ranking import Floats
 
 QUERY_TERMS = 256
+EVENTS, EVENT_COVERED = 3, 0.6  # memories that tell when an event was, and how much of its words they must have
 ROLE_NAMES = frozenset({"user", "assistant", "system", "tool", "human", "ai"})
 LEAST_NAME_CHARACTERS = 2
 
 _WORD = re.compile(r"\w+")
 _OF_SELF = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|my|me|mine|myself)\b")
 _OF_ASSISTANT = re.compile(
-    r"\byou(?:'ve|\s+have|\s+had)?\s+(?:suggest|told|tell|recommend|said|say|g[ai]ve|mention|explain|provide|list|advise)"
-    r"|\bremind\s+me\b|\bprevious\s+(?:chat|conversation)",
+    r"\byou(?:'ve|\s+have|\s+had)?\s+(?:suggested|told|recommended|said|gave|given|mentioned|explained|provided|listed|"
+    r"advised)\b|\bdid\s+you\s+\w+|\bremind\s+me\b|\bprevious\s+(?:chat|conversation)",
     re.IGNORECASE,
 )
-
 _OF_THE_PAST = re.compile(
     r"\b(?:original(?:ly)?|initial(?:ly)?|at\s+first|the\s+first\s+time|earli(?:er|est)|used\s+to|previous(?:ly)?|before|"
     r"first|history|changed?|evolve[ds]?|old(?:er|est)?)\b",
@@ -35,6 +36,10 @@ _OF_THE_PAST = re.compile(
 _CURRENT = re.compile(
     r"\b(?:what|when|where|which|who|how\s+(?:many|much|often|long|old|far))\b[^?.]{0,60}?"
     r"\b(?:is|are|am|'s|do|does|have|has|should|can)\b",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(
+    r"\bwhen\b|\bhow\s+(?:long|old|often)\b|\b(?:what|which)\s+(?:dates?|times?|days?|weeks?|months?|years?)\b",
     re.IGNORECASE,
 )
 _OVERVIEW = re.compile(
@@ -76,6 +81,7 @@ class Question:
     is_of_self: bool
     wants_current: bool
     wants_standing: bool
+    wants_time: bool
     wants_overview: bool
     wants_order: bool
     not_used: tuple[str, ...]
@@ -86,7 +92,22 @@ class Question:
             return ()
         first = datetime.fromtimestamp(float(corpus.occurred.min()), UTC).year
         last = min(datetime.fromtimestamp(float(corpus.occurred.max()), UTC).year, self.asked_at.year)
-        return find_spans(self.text, Known(self.asked_at, tuple(range(last, first - 1, -1))))
+        spans = find_spans(self.text, Known(self.asked_at, tuple(range(last, first - 1, -1))))
+        return (*spans, *self._spans_from_event(corpus))
+
+    def _spans_from_event(self, corpus: Corpus) -> Iterator[Span]:
+        """ "Two weeks before the trip": counted from the memories that have the event's words."""
+        wanted = find_from_event(self.text)
+        if wanted is None:
+            return
+        by_words, _, covered = corpus.word_scores(query_terms(wanted.event))
+        if not (by_words > 0).any():
+            return
+        of_event = np.where(covered >= EVENT_COVERED, by_words, 0)
+        for row in np.argsort(-of_event, kind="stable")[:EVENTS]:
+            if of_event[row] > 0:
+                weight = float(of_event[row] / of_event.max())
+                yield wanted.span(float(corpus.occurred[row]), weight)
 
     def speakers(self, corpus: Corpus) -> Bools:
         """For each of the corpus' speakers, whether the question names them."""
@@ -111,11 +132,16 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         log.warning("embedder unavailable", error=str(error))
         vector = None
         not_used.append("vectors: the embedder does not answer")
+    not_used += unread_language(query)
     if not terms:
         not_used.append("words: the query has none")
-    is_of_self = bool(_OF_SELF.search(query)) and not _OF_ASSISTANT.search(query)
+    is_of_assistant = bool(_OF_ASSISTANT.search(query))
+    wants_order = bool(_IN_ORDER.search(query))
+    wants_overview = bool(_OVERVIEW.search(query)) and not wants_order
+    # an overview tells what came of it, which is what others answered as much as what the asker said
+    is_of_self = bool(_OF_SELF.search(query)) and not (is_of_assistant or wants_overview)
     is_request = bool(_REQUEST.search(query))
-    wants_overview, wants_order = bool(_OVERVIEW.search(query)), bool(_IN_ORDER.search(query))
+    is_found_by_words = is_of_assistant or wants_overview or wants_order
     return Question(
         text=query,
         asked_at=asked_at or datetime.now(UTC),
@@ -124,7 +150,8 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         model=current_model(),
         is_of_self=is_of_self,
         wants_current=bool(_CURRENT.search(query)) and not _OF_THE_PAST.search(query),
-        wants_standing=(is_request or not (is_of_self or entities(query, 1))) and not (wants_overview or wants_order),
+        wants_standing=not is_found_by_words and (is_request or not (is_of_self or entities(query, 1))),
+        wants_time=bool(_WHEN.search(query)),
         wants_overview=wants_overview,
         wants_order=wants_order,
         not_used=tuple(not_used),

@@ -12,24 +12,26 @@ K1, B = 1.2, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much each signal counts: in standard deviations over the candidates; date, speaker, role, coverage and
-    standing for a full match."""
+    """How much each signal counts: in standard deviations over the candidates; the others for a full
+    match."""
 
-    vector: float = 0.60
-    words: float = 0.15
+    vector: float = 0.65
+    words: float = 0.05
     piece_words: float = 0.15
-    vector_before: float = 0.10
-    vector_after: float = 0.15
+    vector_before: float = 0.05
+    vector_after: float = 0.25
     words_before: float = 0.08
     words_after: float = 0.10
     group_words: float = 0.40
-    group_vector: float = 0.25
-    date: float = 5.0
+    group_vector: float = 0.35
+    date: float = 6.0
     speaker: float = 1.0
-    role: float = 2.5
-    coverage: float = 1.0
-    standing: float = 0.8
-    node: float = 0.30
+    role: float = 2.0
+    coverage: float = 1.5
+    standing: float = 0.9
+    after_question: float = 0.5
+    timed: float = 0.6
+    node: float = 0.10
 
 
 WEIGHTS = Weights()
@@ -43,7 +45,8 @@ class Signals:
     too. group_words, group_vector: BM25 of the conversation's (or the day's) whole text, its best cosine. date: how
     well its time fits the question's, 0..1. speaker: named in the question. role: a person said it, where the question
     is about the asker. coverage: how much of the question's rarity it has, 0..1. standing: says how things are always
-    wanted. node: how well its node fits, in standard deviations over the brain's nodes.
+    wanted. after_question: the message before it asks. timed: says when, where that is asked. node: how well its node
+    fits, in standard deviations over the brain's nodes.
     """
 
     vector: Floats
@@ -60,6 +63,8 @@ class Signals:
     role: Floats
     coverage: Floats
     standing: Floats
+    after_question: Floats
+    timed: Floats
     node: Floats
 
 
@@ -76,6 +81,8 @@ SCALE_OF = {
     "group_words": "group_words",
     "group_vector": "group_vector",
 }
+# In a brain of few memories, all of one kind, small differences must not be blown up.
+LEAST_SPREAD = {"vector": 0.06, "group_vector": 0.06, "words": 0.5, "piece_words": 0.5, "group_words": 0.5}
 
 
 def idf(document_count: int, frequency: npt.NDArray[np.int64]) -> Floats:
@@ -101,19 +108,16 @@ def fuse(signals: Signals, weights: Weights = WEIGHTS) -> Floats:
 
 def standardised(signals: Signals) -> dict[str, Floats]:
     """Each signal as it is weighed."""
-    scales = {name: _scale(getattr(signals, name)) for name in set(SCALE_OF.values())}
+    scales = {name: _scale(getattr(signals, name), least) for name, least in LEAST_SPREAD.items()}
     return {
         name: _z(getattr(signals, name), scales[SCALE_OF[name]]) if name in SCALE_OF else getattr(signals, name)
         for name in Signals.__dataclass_fields__
     }
 
 
-def _scale(values: Floats) -> tuple[float, float]:
+def _scale(values: Floats, least: float) -> tuple[float, float]:
     known = values[~np.isnan(values)]
-    if not len(known):
-        return 0.0, 1.0
-    spread = float(known.std())
-    return float(known.mean()), spread if spread > 1e-6 else 1.0
+    return (float(known.mean()), max(float(known.std()), least)) if len(known) else (0.0, 1.0)
 
 
 def _z(values: Floats, scale: tuple[float, float]) -> Floats:

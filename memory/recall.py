@@ -30,8 +30,10 @@ from memory.navigate import Navigation, navigate, score
 from memory.question import Question, understand
 from memory.ranking import WEIGHTS, Floats, Signals, Weights
 from memory.session import Session, get_session, keep_session
+from memory.shadow import BEST, count_misses, is_sampled
 from memory.text import check_text
 from memory.traces import keep_trace
+from memory.traits import Trait
 from memory.types import Block, Clarify, Hit, Recall, Tokens, Trace
 
 QUERY_CHARACTERS = 20_000
@@ -44,6 +46,7 @@ SESSION_CHARACTERS = 20_000
 SESSION_HITS = 5  # of an answer, whose nodes the session remembers
 STANDING_SHOWN = 5
 LISTED = 24  # entries of a list in the order of time
+OVERVIEW_WEIGHTS = replace(WEIGHTS, standing=0.0, group_words=0.0, group_vector=0.0)  # of many conversations, not one
 ORDER_WEIGHTS = replace(WEIGHTS, role=WEIGHTS.role * 2, standing=0.0)  # what a person brought up, not what was answered
 
 
@@ -103,6 +106,8 @@ def recall(
         if filters.node and not any(nodes_below(actor, brain, filters.node) for brain in brains):
             raise NotFound("No such node.", field="node")
         found: list[Candidates] = []
+        shadow: list[Candidates] = []  # the same question over everything, for some
+        is_shadowed = mode == "auto" and is_sampled()
         for brain in brains:
             with watch.stage("load"):
                 corpus = corpus_for(actor, brain, question.model.id, question.model.dimensions)
@@ -115,13 +120,18 @@ def recall(
                     way = find_way(corpus, question, seen, allowed, discussed, filters) if mode == "auto" else None
                 with watch.stage("search"):
                     found.append(search(brain, corpus, question, seen, allowed, discussed, way, limit))
+                if is_shadowed:
+                    with watch.stage("shadow"):
+                        shadow.append(search(brain, corpus, question, seen, allowed, discussed, None, limit))
         with watch.stage("fuse"):
             ranked, cut = rank(found, question, limit, threshold, weights)
-        with watch.stage("attach"):
-            budget = max_tokens or TOKENS_A_HIT * limit
-            hits, truncated = attach(actor, ranked, budget=budget, with_messages=with_messages)
+        budget = max_tokens or TOKENS_A_HIT * limit
         with watch.stage("blocks"):
-            beside = blocks(actor, found, question, hits)
+            beside, spent = blocks(actor, found, question, ranked, budget // 2)
+        with watch.stage("attach"):
+            hits, truncated = attach(actor, ranked, budget=budget - spent, with_messages=with_messages)
+    if is_shadowed:
+        count_misses(found, rank(shadow, question, BEST, threshold, weights)[0])
     clarify = clarify_from(found)
     if mode == "auto":
         offered = [choice.node.id for choice in clarify.choices] if clarify else []
@@ -220,7 +230,8 @@ def search(
     dated = allowed & (seen.date >= DATE_MATCHES * seen.date.max()) if seen.date is not None else None
     if dated is not None:
         nets.append(_best(np.where(dated & (seen.words > 0), seen.words, -np.inf), most))
-    if question.vector is None:
+    distances = None if question.vector is None else corpus.sketch_distances(question.vector)
+    if question.vector is None or distances is None:
         vector = np.full(len(corpus.entries), np.nan, np.float32)
         read = np.zeros(0, np.int64)
     elif way is None:
@@ -229,9 +240,9 @@ def search(
         nets += [_best(np.where(mask, known, -np.inf), most) for mask in (allowed, dated) if mask is not None]
         read = np.flatnonzero(allowed)
     else:
-        near = corpus.nearest_by_sketch(question.vector, SKETCHED, allowed)
+        near = corpus.nearest_by_sketch(distances, SKETCHED, allowed)
         if dated is not None:
-            nets.append(corpus.nearest_by_sketch(question.vector, NET, dated))
+            nets.append(corpus.nearest_by_sketch(distances, NET, dated))
         read = _with_neighbours(corpus, _union(*nets, near), allowed)
         read = _union(read, way.rows)
         vector = corpus.cosines(question.vector, read)
@@ -242,6 +253,10 @@ def search(
     else:
         node_score = way.node_score
         rows = _union(rows, way.rows)
+
+    def has(trait: Trait) -> Bools:
+        return (corpus.traits & trait) > 0
+
     before, after = corpus.neighbour_rows(rows, -1), corpus.neighbour_rows(rows, +1)
     group_of, group_count = corpus.groups
     signals = Signals(
@@ -258,12 +273,15 @@ def search(
         speaker=_flags(len(rows), seen.speakers, corpus.speakers[rows]),
         role=_flags(len(rows), corpus.persons if question.is_of_self else None, rows),
         coverage=seen.coverage[rows],
-        standing=_flags(len(rows), corpus.standing, rows),
+        standing=_flags(len(rows), has(Trait.STANDING), rows),
+        after_question=np.where(before >= 0, _flags(len(rows), has(Trait.QUESTION), before), 0).astype(np.float32),
+        timed=_flags(len(rows), has(Trait.TIMED) if question.wants_time else None, rows),
         node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),
     )
-    standing = np.flatnonzero(corpus.standing & allowed) if question.wants_standing else np.zeros(0, np.int64)
-    if question.vector is not None:
-        standing = corpus.nearest_of(question.vector, standing, STANDING_SHOWN + limit)
+    standing = np.flatnonzero(has(Trait.STANDING) & allowed)[::-1] if question.wants_standing else np.zeros(0, np.int64)
+    if distances is not None:  # nearest first; what has no vector yet, newest first, after them
+        near = corpus.nearest_of(distances, standing, STANDING_SHOWN + limit)
+        standing = np.concatenate([near, standing[~np.isin(standing, near)][:STANDING_SHOWN]])
     return Candidates(brain, corpus, way, rows, signals, seen.by_piece, standing, int(corpus.alive.sum()), len(read))
 
 
@@ -303,23 +321,40 @@ def _at(values: Floats, rows: Ints) -> Floats:
     return found
 
 
-def blocks(actor: Actor, found: Sequence[Candidates], question: Question, hits: Sequence[Hit]) -> tuple[Block, ...]:
-    """What similarity does not serve, where the question asks for it: beside the hits, so that they lose no place."""
-    made: list[Block | None] = []
+def blocks(
+    actor: Actor, found: Sequence[Candidates], question: Question, ranked: Sequence[Ranked], budget: int
+) -> tuple[tuple[Block, ...], int]:
+    """What similarity does not serve, where the question asks for it: beside the hits, so that they lose no place.
+
+    And the tokens it takes, within `budget`.
+    """
+    made: list[Block] = []
+    spent = 0
+
+    def add(kind: str, of: Sequence[Ranked]) -> None:
+        nonlocal spent
+        block = attach_block(actor, kind, of, budget=budget - spent)
+        if block.hits:
+            made.append(block)
+            spent += sum(tokens(hit.text) for hit in block.hits)
+
     if question.wants_standing:
-        shown = {hit.entry_id for hit in hits}
+        among = {(r.brain, r.row) for r in ranked}
         standing = [
             Ranked(index, c.corpus, int(row), 0, 0.0, None)
             for index, c in enumerate(found)
             for row in c.standing
-            if c.corpus.entries[int(row)].id not in shown
+            if (index, int(row)) not in among
         ]
-        made.append(attach_block(actor, "standing", standing[:STANDING_SHOWN]))
-    if question.wants_order:
-        said, _ = rank(found, question, LISTED, 0.0, ORDER_WEIGHTS)
-        said.sort(key=lambda r: (r.corpus.occurred[r.row], r.corpus.entries[r.row].id.int))
-        made.append(attach_block(actor, "in_order", said))
-    return tuple(block for block in made if block is not None)
+        add("standing", standing[:STANDING_SHOWN])
+    for kind, is_wanted, weights in (
+        ("in_order", question.wants_order, ORDER_WEIGHTS),
+        ("overview", question.wants_overview, OVERVIEW_WEIGHTS),
+    ):
+        if is_wanted:
+            listed, _ = rank(found, question, LISTED, 0.0, weights)
+            add(kind, sorted(listed, key=lambda r: (r.corpus.occurred[r.row], r.corpus.entries[r.row].id.int)))
+    return tuple(made), spent
 
 
 def _scores(candidates: Candidates, ranked: Ranked) -> Mapping[str, float | str]:

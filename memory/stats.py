@@ -9,14 +9,17 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from accounts.actor import Actor
 from accounts.errors import NotFound
+from graph.tree import NodePath, paths
+from memory.embedding import Model, current_model
 from memory.models import Job, RagEmbedding, RagEntry, RecallFile
+from memory.shadow import misses_of
 
 TOP = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """`pending`: entries not yet embedded. Memories and entries are live ones."""
+    """`pending`: entries that wait for vectors of the current model. Memories and entries are live ones."""
 
     memories: int
     entries: int
@@ -26,9 +29,20 @@ class Stats:
     top_tags: dict[str, int]
     top_contributors: dict[str, int]
     jobs: dict[str, int]
+    routing: tuple["RoutingMisses", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingMisses:
+    """Of the best answers that sampled exhaustive searches found in a node, how many routing had not looked at."""
+
+    node: NodePath
+    wanted: int
+    missed: int
 
 
 def thought_stats(actor: Actor) -> Stats:
+    model = current_model()
     with actor.session():
         live = RecallFile.objects.visible_to(actor).filter(state=RecallFile.State.LIVE)
         entries = RagEntry.objects.visible_to(actor)
@@ -37,13 +51,22 @@ def thought_stats(actor: Actor) -> Stats:
         return Stats(
             memories=live.count(),
             entries=entries.count(),
-            pending=_waiting(actor).count(),
+            pending=_waiting(actor, model).count(),
             by_scope=_counts(live, "scope"),
             by_category=_counts(live, "category"),
             top_tags=dict(tags.most_common(TOP)),
             top_contributors={str(k): v for k, v in _counts(live, "contributed_by").items() if k is not None},
             jobs=dict(jobs),
+            routing=_routing(actor),
         )
+
+
+def _routing(actor: Actor) -> tuple[RoutingMisses, ...]:
+    """The nodes that were missed most often first."""
+    found = {node_id: misses for brain in actor.readable for node_id, misses in misses_of(brain).items()}
+    named = paths(actor, found)
+    rows = [RoutingMisses(named[node_id], m.wanted, m.missed) for node_id, m in found.items() if node_id in named]
+    return tuple(sorted(rows, key=lambda row: (-row.missed, -row.wanted, row.node.path))[:TOP])
 
 
 def pending_messages(actor: Actor) -> int:
@@ -58,8 +81,10 @@ def _pending_files(actor: Actor) -> QuerySet[RecallFile]:
     return files.filter(state=RecallFile.State.LIVE, embedding_state=RecallFile.EmbeddingState.PENDING)
 
 
-def _waiting(actor: Actor) -> QuerySet[RagEntry]:
-    vectors = RagEmbedding.objects.visible_to(actor).filter(brain_id=OuterRef("brain_id"), entry_id=OuterRef("id"))
+def _waiting(actor: Actor, model: Model) -> QuerySet[RagEntry]:
+    vectors = RagEmbedding.objects.visible_to(actor).filter(
+        brain_id=OuterRef("brain_id"), entry_id=OuterRef("id"), embedding_model_id=model.id
+    )
     entries = RagEntry.objects.visible_to(actor).filter(recall_file_id__in=_pending_files(actor).values("id"))
     return entries.filter(~Exists(vectors))
 

@@ -47,7 +47,7 @@ class Idempotency:
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """`content` is word for word; in an answer it may be a part of a long message, from character `start` on."""
+    """`content` is word for word; where `characters` is told it is a part, from `start` on, of a message that long."""
 
     position: int
     role: str
@@ -56,6 +56,7 @@ class MessageView:
     timestamp: datetime | None
     details: Mapping[str, Any]
     start: int = 0
+    characters: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,8 @@ class Hit:
 class Block:
     """What similarity does not serve, beside the ranked hits.
 
-    kind: standing (what is always wanted), overview (summaries of conversations), in_order (as it happened).
+    kind: standing (what is always wanted), overview (what was said about it, over all conversations), in_order (as it
+    happened).
     """
 
     kind: str

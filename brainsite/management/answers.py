@@ -30,6 +30,12 @@ def write_answer(answer: Recall, write: Callable[[str], object]) -> None:
             f"   {hit.occurred_at:%Y-%m-%d}  {hit.scope}  {hit.node.path}  {hit.recall_id}#{hit.first_message}"
             f"  score {hit.score:.2f} ({meaning}, words {float(words):.1f})"
         )
+        if hit.why:
+            write("   because of " + ", ".join(f"{r.signal} {r.gave:+.2f} (#{r.rank})" for r in hit.why))
+    for block in answer.blocks:
+        write(f"{block.kind}:")
+        for hit in block.hits:
+            write(f"   {hit.occurred_at:%Y-%m-%d}  {' '.join(hit.text.split())}")
     if answer.clarify:
         write(answer.clarify.question)
     for missing in trace.not_used:

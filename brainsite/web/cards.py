@@ -17,6 +17,30 @@ BEFORE_A_MATCH_CHARACTERS = 160
 WORD = re.compile(r"\w+")
 
 YOU = "you"
+SIGNALS = {
+    "vector": "its meaning",
+    "words": "its words",
+    "piece_words": "the words of this part",
+    "vector_before": "the message before it",
+    "vector_after": "the message after it",
+    "words_before": "words of the message before it",
+    "words_after": "words of the message after it",
+    "group_words": "the words of its conversation or day",
+    "group_vector": "the meaning of its conversation or day",
+    "date": "its date",
+    "speaker": "who said it",
+    "role": "a person said it",
+    "coverage": "the rare words of the question",
+    "standing": "it says how things are always wanted",
+    "after_question": "it answers a question",
+    "timed": "it says when",
+    "node": "the node it lies in",
+}
+BLOCKS = {
+    "standing": "What is always wanted",
+    "overview": "An overview, in the order of time",
+    "in_order": "In the order of time",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +68,7 @@ class HitCard:
     words: tuple[str, ...]
     who: str
     page_start: int
+    reasons: tuple[tuple[str, float, int], ...]  # the signal in words, what it gave, its place by that signal alone
 
 
 def names_of(actor: Actor, ids: Iterable[UUID | None]) -> dict[UUID, str]:
@@ -73,6 +98,29 @@ def cards(actor: Actor, page: ListPage) -> tuple[Card, ...]:
     return tuple(shown)
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One line of a block beside the hits."""
+
+    hit: Hit
+    is_cut: bool
+    page_start: int
+
+
+def blocks_beside(answer: Recall) -> tuple[tuple[str, tuple[Beside, ...]], ...]:
+    """What stands beside the hits, each block with its heading."""
+    return tuple(
+        (
+            BLOCKS[block.kind],
+            tuple(
+                Beside(hit, hit.start + len(hit.text) < hit.characters, page_start(hit.first_message))
+                for hit in block.hits
+            ),
+        )
+        for block in answer.blocks
+    )
+
+
 def hit_cards(actor: Actor, query: str, answer: Recall) -> tuple[HitCard, ...]:
     names = names_of(actor, (hit.contributed_by for hit in answer.hits))
     return tuple(_hit_card(hit, query, names) for hit in answer.hits)
@@ -96,6 +144,7 @@ def _hit_card(hit: Hit, query: str, names: Mapping[UUID, str]) -> HitCard:
         words=tuple(words),
         who=name_of(hit.contributed_by, names),
         page_start=page_start(hit.first_message),
+        reasons=tuple((SIGNALS[reason.signal], reason.gave, reason.rank) for reason in hit.why),
     )
 
 

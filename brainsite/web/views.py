@@ -22,7 +22,7 @@ from accounts.actor import Actor, Scope
 from accounts.errors import BrainError, Forbidden, NotFound, Stale
 from accounts.models import Organization, User
 from accounts.people import first_organization_of, person_actor
-from brainsite.web.cards import Card, HitCard, cards, hit_cards, name_of, names_of
+from brainsite.web.cards import Card, HitCard, blocks_beside, cards, hit_cards, name_of, names_of
 from brainsite.web.forms import (
     AUTO,
     CaptureForm,
@@ -161,6 +161,7 @@ def _home(request: HttpRequest, actor: Actor, composer: CaptureForm, *, status: 
         "organization": Organization.objects.get(id=cast(UUID, actor.organization_id)),
         "answer": answer,
         "hits": hits,
+        "blocks": blocks_beside(answer) if answer else (),
         "how": how,
         "newest": newest,
         "next": next_page,

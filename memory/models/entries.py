@@ -29,9 +29,7 @@ class RagEntry(TenantModel):
     keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     entities = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     importance_score = models.DecimalField(max_digits=3, decimal_places=2, default=0.5)
-    is_standing = models.BooleanField(
-        db_default=False, help_text="A person's line that says how things are always wanted, see memory/standing.py."
-    )
+    traits = models.PositiveSmallIntegerField(db_default=0, help_text="Bits of memory.traits.Trait.")
     characters = models.PositiveIntegerField(help_text="Length of its text, for budgets of tokens.")
     terms = models.BinaryField(help_text="Packed words of each piece, see memory/entries.py.")
     revision = models.PositiveBigIntegerField(help_text="The corpus version that last changed it.")

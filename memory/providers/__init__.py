@@ -55,7 +55,7 @@ def unit_vectors(answer: npt.ArrayLike, *, count: int, dimensions: int) -> Vecto
     """
     try:
         vectors = np.asarray(answer, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidVectors(f"the embedder's answer is no table of numbers: {error}") from error
     if vectors.size == 0 and count == 0:
         return np.zeros((0, dimensions), dtype=np.float32)

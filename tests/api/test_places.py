@@ -97,6 +97,7 @@ def test_numbers_are_the_callers_own(ann: Api, bob: Api, cast: Cast) -> None:
         "by_category": {"idea": 1, "thought": 1},
         "top_tags": {"a": 2, "b": 1},
         "top_contributors": {str(cast.ann.user.id): 2},
+        "routing": [],
         "jobs": {"pending": 2},
     }
 

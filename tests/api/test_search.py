@@ -59,6 +59,11 @@ def test_an_answer_as_a_whole(ann: Api, cast: Cast) -> None:
         "trust": "human",
         "first_message": 1,
         "last_message": 1,
+        "start": 0,
+        "characters": 13,
+        "why": ANY,
+        "repeats": [],
+        "newer": None,
         "messages": [
             message(0, "user", "How are we paid?"),
             message(1, "assistant", "In zorkmids. ", "Claude", "2025-02-01T00:00:00Z"),
@@ -69,6 +74,7 @@ def test_an_answer_as_a_whole(ann: Api, cast: Cast) -> None:
     assert answer.body["hits"][0] == hit
     rest = {name: value for name, value in answer.body.items() if name not in ("hits", "trace")}
     assert rest == {
+        "blocks": [],
         "warmed": [warm(made["node_id"], "Work/Pay", 1, 3), warm(ANY, "Inbox", 1, 1)],
         "cold": [],
         "clarify": None,

@@ -16,8 +16,11 @@ from benchmarks.precision import part_of, precisions
 from benchmarks.tables import ablation_table, set_report
 from benchmarks.tune import cases
 from memory.capture import capture_bulk
+from memory.ranking import Signals
 from memory.work import work_jobs
 from tests.cast import Cast
+
+SIGNALS = len(Signals.__dataclass_fields__)
 
 QUIET = 60.0
 TALKS = {
@@ -101,7 +104,7 @@ def test_a_set_in_brains_of_its_own_and_pooled(cast: Cast, data: Data) -> None:
         "LoCoMo pooled, filed one by one",
     ]
     assert [report.cost.entries for report in (own, pooled, single)] == [3, 6, 6]
-    assert len(own.ablation) == 16
+    assert len(own.ablation) == 1 + SIGNALS
     assert own.ablation[ALL_SIGNALS].any_at[10] == 1.0
 
     (row,) = precisions([part_of(pooled)])
@@ -112,13 +115,13 @@ def test_a_set_in_brains_of_its_own_and_pooled(cast: Cast, data: Data) -> None:
         "LoCoMo pooled",
     ]
     assert "\n### Without one signal (auto)\n" in set_report(own)
-    assert len(ablation_table([own, pooled]).splitlines()) == 2 + 16
+    assert len(ablation_table([own, pooled]).splitlines()) == 3 + SIGNALS
 
 
 def test_candidates_for_tuning_hold_the_evidence(cast: Cast, data: Data) -> None:
     found = cases(data, brains.fill(data, pooled=False))
     assert [(case.half, case.signals.shape, int(case.gold.sum())) for case in found] == [
-        ("A", (3, 15), 1),
-        ("B", (3, 15), 1),
-        ("B", (3, 15), 1),
+        ("A", (3, SIGNALS), 1),
+        ("B", (3, SIGNALS), 1),
+        ("B", (3, SIGNALS), 1),
     ]

@@ -76,7 +76,8 @@ def test_the_drawing_is_well_formed_and_holds_every_value() -> None:
 
 
 def test_variants_of_the_weights() -> None:
-    assert only("words") == Weights(*[0.0, 1.0, *[0.0] * 13])
+    nothing = dict.fromkeys(Weights.__dataclass_fields__, 0.0)
+    assert only("words") == Weights(**{**nothing, "words": 1.0})
     assert (without("date").date, without("date").vector) == (0.0, WEIGHTS.vector)
 
 

@@ -31,7 +31,8 @@ def test_capture_and_recall_speak_to_people(cast: Cast) -> None:
     ]
     assert found[3] == "1. The zorkmid comes on Friday."
     assert found[4].split("  ")[2:4] == ["personal", "Money/Old"]
-    assert found[5].startswith(
+    assert found[5] == "   because of coverage +1.50 (#1)"
+    assert found[6].startswith(
         "1 hits from personal, corporate: 0 indexes and 1 of 1 entries read, 0 cut by the threshold, about 8 tokens"
     )
 

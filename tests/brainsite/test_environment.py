@@ -56,6 +56,10 @@ def test_a_database_address_leaves_the_administrators_login_out() -> None:
         ({"BRAIN_PUBLIC_URL": "http://brain.example.test"}, "BRAIN_PUBLIC_URL"),
         ({"BRAIN_ALLOWED_HOSTS": "*"}, "BRAIN_ALLOWED_HOSTS"),
         ({"BRAIN_PORT": "many"}, "BRAIN_PORT"),
+        ({"BRAIN_EMBED_URL": "http://127.0.0.1:1/v1"}, "BRAIN_EMBED_MODEL: name the model"),
+        ({"BRAIN_EMBED_URL": "127.0.0.1:1/v1", "BRAIN_EMBED_MODEL": "m"}, "BRAIN_EMBED_URL: expected the base URL"),
+        ({"BRAIN_EMBED_URL": "http://h/v1", "BRAIN_EMBED_MODEL": "m", "BRAIN_EMBED_DIR": "/m"}, "BRAIN_EMBED_DIR and"),
+        ({"BRAIN_EMBED_POOLING": "max"}, "The environment is not usable: BRAIN_EMBED_POOLING"),
     ],
 )
 def test_unsafe_settings_stop_every_command(changes: dict[str, str], cause: str) -> None:

@@ -9,6 +9,7 @@ from django.conf import LazySettings
 from accounts.errors import BrainError, Forbidden, Invalid, NotFound, TooLarge
 from memory import embedding
 from memory.capture import capture, capture_bulk, capture_files
+from memory.corpus import forget_all
 from memory.edit import Changes, edit
 from memory.erase import restore, trash
 from memory.memories import Filters
@@ -202,17 +203,8 @@ def test_a_trace_belongs_to_its_asker_and_holds_no_text(cast: Cast) -> None:
     answer = recall(cast.ann.actor, "zorkmid")
     trace = get_trace(cast.ann.actor, answer.trace_id)
     assert (trace["mode"], trace["entries_total"], trace["entries_read"]) == ("auto", 1, 1)
-    assert set(trace["stages_ms"]) == {
-        "understand",
-        "load",
-        "filter",
-        "words",
-        "navigate",
-        "search",
-        "fuse",
-        "attach",
-        "blocks",
-    }
+    stages = {"understand", "load", "filter", "words", "navigate", "search", "fuse", "attach", "blocks"}
+    assert set(trace["stages_ms"]) == stages
     assert "zorkmid" not in repr(trace)
     for other in (cast.bob.actor, cast.eve.actor):
         with pytest.raises(NotFound):
@@ -257,3 +249,25 @@ def test_a_cached_corpus_follows_every_change(cast: Cast) -> None:
             for q in queries
         ]
         assert [sorted(a, key=str) for a in warm] == [sorted(a, key=str) for a in cold]
+
+
+def test_a_brain_that_lost_much_answers_as_a_fresh_process_does(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.corpus.LEAST_SPARSE", 4)
+    subjects = ("kiln", "harbour", "ledger", "garden", "train", "violin", "bread", "comet")
+    kept = [
+        capture(cast.ann.actor, content=f"We spoke about the {subject} for an hour.").memory for subject in subjects
+    ]
+    work_jobs(QUIET)
+
+    def ask() -> list[tuple[str, float]]:
+        hits = recall(cast.ann.actor, "music with strings", scope="personal", threshold=0.0, session="same").hits
+        return [(hit.text, hit.score) for hit in hits]
+
+    assert len(ask()) == 8
+    for memory in kept[:4]:
+        trash(cast.ann.actor, str(memory.id))
+    warm = ask()
+    forget_all()
+    assert warm == ask()
+    assert warm[0][0] == "We spoke about the violin for an hour."
+    assert len(warm) == 4

@@ -401,3 +401,15 @@ def test_nobody_finds_what_is_not_theirs(cast: Cast, ann: Client, browser: Brows
         "bob": (["canary of Acme"],) * 2,
         "eve": (["canary of Globex"],) * 2,
     }
+
+
+def test_what_is_always_wanted_stands_beside_the_hits_with_the_reasons_of_each(cast: Cast, ann: Client) -> None:
+    capture(cast.ann.actor, content="Never open a letter with dear sir.")
+    for number in range(12):
+        capture(cast.ann.actor, content=f"The draft number {number} of the report went out.")
+
+    shown = page(ann.get("/", {"q": "Could you write the draft of the report?"}))
+
+    assert "What is always wanted" in shown.text
+    assert "Never open a letter with dear sir." in shown.text
+    assert "the rare words of the question gave" in " ".join(shown.text.split())

@@ -8,6 +8,7 @@ from accounts.actor import Door, Scope
 from accounts.models import Membership
 from brainsite.api.base import PageParameters
 from brainsite.api.fields import Choice, JSONObject
+from brainsite.api.serializers.common import NodeRef
 from memory.models import Job
 from memory.stats import JobView, Stats
 
@@ -49,6 +50,12 @@ class MeOutput(serializers.Serializer[Any]):
     key = MeKey(allow_null=True, help_text="null for a web session.")
 
 
+class RoutingMissesOutput(serializers.Serializer[Any]):
+    node = NodeRef()
+    wanted = serializers.IntegerField(help_text="Best answers of the repeated searches that lie in the node.")
+    missed = serializers.IntegerField(help_text="Of those, how many the first search had not looked at.")
+
+
 class StatsOutput(serializers.Serializer[Stats]):
     memories = serializers.IntegerField()
     entries = serializers.IntegerField()
@@ -58,6 +65,7 @@ class StatsOutput(serializers.Serializer[Stats]):
     top_tags = serializers.DictField(child=serializers.IntegerField())
     top_contributors = serializers.DictField(child=serializers.IntegerField())
     jobs = serializers.DictField(child=serializers.IntegerField())
+    routing = RoutingMissesOutput(many=True, help_text="From searches that were repeated over everything.")
 
 
 class JobParameters(PageParameters):

@@ -68,6 +68,8 @@ class MessageOutput(serializers.Serializer[MessageView]):
     speaker = serializers.CharField()
     content = serializers.CharField()
     timestamp = serializers.DateTimeField(allow_null=True)
+    start = serializers.IntegerField(required=False, help_text="Of a part: where it begins in the message.")
+    characters = serializers.IntegerField(required=False, help_text="Of a part: how long the whole message is.")
     id = serializers.CharField(required=False, help_text="Of the source it was imported from.")
     kind = serializers.CharField(required=False)
     visible = serializers.BooleanField(required=False)
@@ -82,6 +84,7 @@ class MessageOutput(serializers.Serializer[MessageView]):
             "speaker": instance.speaker,
             "content": instance.content,
             "timestamp": self.fields["timestamp"].to_representation(instance.timestamp) if instance.timestamp else None,
+            **({"start": instance.start, "characters": instance.characters} if instance.characters else {}),
             **{name: instance.details[name] for name in ("id", *DETAILS) if name in instance.details},
         }
 
