@@ -45,8 +45,8 @@ class Signals:
     too. group_words, group_vector: BM25 of the conversation's (or the day's) whole text, its best cosine. date: how
     well its time fits the question's, 0..1. speaker: named in the question. role: a person said it, where the question
     is about the asker. coverage: how much of the question's rarity it has, 0..1. standing: says how things are always
-    wanted. after_question: the message before it asks. timed: says when, where that is asked. node: how well its node
-    fits, in standard deviations over the brain's nodes.
+    wanted, where that matters. after_question: the message before it asks. timed: says when, where that is asked.
+    node: how well its node fits, in standard deviations over the brain's nodes.
     """
 
     vector: Floats

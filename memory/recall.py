@@ -273,7 +273,7 @@ def search(
         speaker=_flags(len(rows), seen.speakers, corpus.speakers[rows]),
         role=_flags(len(rows), corpus.persons if question.is_of_self else None, rows),
         coverage=seen.coverage[rows],
-        standing=_flags(len(rows), has(Trait.STANDING), rows),
+        standing=_flags(len(rows), has(Trait.STANDING) if question.wants_standing else None, rows),
         after_question=np.where(before >= 0, _flags(len(rows), has(Trait.QUESTION), before), 0).astype(np.float32),
         timed=_flags(len(rows), has(Trait.TIMED) if question.wants_time else None, rows),
         node=z_scores(node_score)[corpus.nodes[rows]] if len(rows) else np.zeros(0, np.float32),

@@ -135,6 +135,13 @@ def test_standing_wishes_stand_beside_the_hits_of_a_request(cast: Cast) -> None:
     assert [b.kind for b in answer(cast, "When were the dice thrown by Ann Miller?").blocks] == []
 
 
+def test_a_standing_wish_does_not_answer_a_question_of_fact(cast: Cast) -> None:
+    capture(cast.ann.actor, content="The plumber comes on Friday at nine to mend the kitchen pipes.")
+    capture(cast.ann.actor, content="From now on answer me in short sentences.")
+    work_jobs(QUIET)
+    assert "plumber" in answer(cast, "When will Ann Miller repair the water?").hits[0].text
+
+
 def test_a_question_for_the_order_gets_a_list_in_the_order_of_time(cast: Cast) -> None:
     said = ["We chose the zorkmid.", "We painted the zorkmid.", "We sold the zorkmid."]
     for month, content in zip((5, 1, 9), said, strict=True):
