@@ -21,7 +21,7 @@ from graph.models import inbox_id
 from graph.naming import names
 from graph.tree import find_or_make_node
 from memory.corpus_version import lock_brain
-from memory.embedding import current_model
+from memory.embedding import Model, current_model
 from memory.entries import move_entries
 from memory.indexes import refresh_indexes
 from memory.jobs import Claim
@@ -29,6 +29,7 @@ from memory.models import FiledBy, RagEmbedding, RagEntry, RecallFile
 from memory.ranking import Floats
 
 BULK_ENTRIES = 60  # so many unfiled entries make topics of their own
+# Cosines of the bundled model; those of others are brought to its scale.
 SURE_COSINE, SURE_MARGIN = 0.60, 0.04
 SUGGESTED_COSINE = 0.45
 CATEGORY = "Conversations"  # what a bulk import is filed under
@@ -58,16 +59,17 @@ class Suggestion:
 
 def file_brain(job: Claim) -> None:
     """File what waits in a brain's Inbox. Running twice changes nothing."""
-    runs = _unfiled_runs(job.actor, job.brain)
+    model = current_model()
+    runs = _unfiled_runs(job.actor, job.brain, model)
     if not runs:
         return
-    known = _centroids(job.actor, job.brain)
-    joins, unsure = _match(runs, known)
-    places, unsure = _distinct(unsure, known)
+    known = _centroids(job.actor, job.brain, model)
+    joins, unsure = _match(runs, known, model)
+    places, unsure = _distinct(unsure, known, model)
     if sum(len(run.entry_ids) for run in unsure) >= BULK_ENTRIES:
         places |= _new_places(unsure)
         unsure = []
-    suggestions = _suggestions(unsure, known)
+    suggestions = _suggestions(unsure, known, model)
     with job.actor.session() as actor:
         revision = lock_brain(actor, job.brain)
         assigned = {node_id: [e for run in mine for e in run.entry_ids] for node_id, mine in joins.items()}
@@ -107,9 +109,9 @@ def _waiting(actor: Actor, brain: BrainRef) -> set[UUID]:
     return set(entries.exclude(filed_by=FiledBy.PERSON).values_list("id", flat=True))
 
 
-def _unfiled_runs(actor: Actor, brain: BrainRef) -> list[UnfiledRun]:
+def _unfiled_runs(actor: Actor, brain: BrainRef, model: Model) -> list[UnfiledRun]:
     """Runs of the Inbox whose entries have vectors and no person's choice, in the order of their recall files."""
-    inbox, model = inbox_id(brain.id), current_model()
+    inbox = inbox_id(brain.id)
     with actor.session():
         entries = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, node_id=inbox)
         entries = entries.filter(entry_kind=RagEntry.EntryKind.PASSAGE).exclude(filed_by=FiledBy.PERSON)
@@ -148,11 +150,11 @@ def _unit(vector: Floats) -> Floats:
     return unit
 
 
-def _centroids(actor: Actor, brain: BrainRef) -> dict[UUID, Floats]:
+def _centroids(actor: Actor, brain: BrainRef, model: Model) -> dict[UUID, Floats]:
     """The mean direction of each node's own vectors, the Inbox left out."""
     with actor.session():
         vectors = RagEmbedding.objects.visible_to(actor).filter(
-            brain_id=brain.id, embedding_model_id=current_model().id, node__archived_at=None
+            brain_id=brain.id, embedding_model_id=model.id, node__archived_at=None
         )
         means = (
             vectors.exclude(node_id=inbox_id(brain.id))
@@ -164,7 +166,7 @@ def _centroids(actor: Actor, brain: BrainRef) -> dict[UUID, Floats]:
 
 
 def _match(
-    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats]
+    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats], model: Model
 ) -> tuple[dict[UUID, list[UnfiledRun]], list[UnfiledRun]]:
     """Runs that surely belong to a node, and the rest."""
     joins: dict[UUID, list[UnfiledRun]] = {}
@@ -175,8 +177,8 @@ def _match(
     for run in runs:
         cosines = centres @ run.vector
         order = np.argsort(-cosines)
-        second = float(cosines[order[1]]) if len(order) > 1 else 0.0
-        best = float(cosines[order[0]])
+        second = model.standard(float(cosines[order[1]])) if len(order) > 1 else 0.0
+        best = model.standard(float(cosines[order[0]]))
         if best >= SURE_COSINE and best - second >= SURE_MARGIN:
             joins.setdefault(ids[int(order[0])], []).append(run)
         else:
@@ -185,7 +187,7 @@ def _match(
 
 
 def _distinct(
-    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats]
+    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats], model: Model
 ) -> tuple[dict[str, list[UnfiledRun]], list[UnfiledRun]]:
     """Path → the runs of a long conversation that is about nothing the tree has a node for; and the rest.
 
@@ -198,10 +200,14 @@ def _distinct(
     if not known or is_bulk:
         return {}, list(runs)
     centres = np.stack(list(known.values()))
+
+    def nearest(run: UnfiledRun) -> float:
+        return model.standard(float((centres @ run.vector).max()))
+
     places: dict[str, list[UnfiledRun]] = {}
     for mine in by_file.values():
         entries = sum(len(run.entry_ids) for run in mine)
-        if entries >= DISTINCT_ENTRIES and all(float((centres @ run.vector).max()) < SUGGESTED_COSINE for run in mine):
+        if entries >= DISTINCT_ENTRIES and all(nearest(run) < SUGGESTED_COSINE for run in mine):
             speakers = frozenset[str]().union(*(run.speakers for run in mine))
             (name,) = names([sum((run.phrases for run in mine), Counter[str]())], speakers=speakers)
             places.setdefault(f"{CATEGORY}/{name}", []).extend(mine)
@@ -209,12 +215,12 @@ def _distinct(
     return places, [run for run in runs if id(run) not in placed]
 
 
-def _suggestions(runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats]) -> dict[UUID, Suggestion]:
+def _suggestions(runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats], model: Model) -> dict[UUID, Suggestion]:
     """For each recall file that waits, the node that fits best, when one fits at all."""
     found: dict[UUID, Suggestion] = {}
     for run in runs:
         for node_id, centre in known.items():
-            cosine = float(centre @ run.vector)
+            cosine = model.standard(float(centre @ run.vector))
             better = run.recall_file_id not in found or cosine > found[run.recall_file_id].confidence
             if cosine >= SUGGESTED_COSINE and better:
                 found[run.recall_file_id] = Suggestion(node_id, cosine)
