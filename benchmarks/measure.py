@@ -3,6 +3,7 @@
 import platform
 import subprocess
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 
 from benchmarks.asking import VARIANTS, Answers, Cost, Variant, ask_all, cost, without
@@ -61,6 +62,7 @@ class SetReport:
 
 
 def measure(data: Data, *, pooled: bool, every: int, filing: str = "import", ablate: bool = False) -> SetReport:
+    commit()  # before anybody commits while this runs
     brains = fill(data, pooled=pooled, filing=filing)
     return SetReport(
         name=data.name,
@@ -109,8 +111,12 @@ def ablation(data: Data, brains: Brains) -> dict[str, Score]:
     }
 
 
+@cache
 def commit() -> str:
-    """With "-dirty" when what is measured is not what was committed; empty outside of a repository."""
+    """What this process runs, as it was when first asked; empty outside of a repository.
+
+    With "-dirty" when that is not what was committed.
+    """
     found = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--abbrev=7"],  # noqa: S607  (git is where the developer has it)
         cwd=Path(__file__).parent,

@@ -267,7 +267,7 @@ _RULES = (
     _rule(rf"{_MONTH}\s+(?:the\s+)?{_DAY}{_TO}(?!\s*:)(?!\d){_OF_YEAR}", _days),
     _rule(rf"(?P<part>early|mid|late|beginning|middle|end|start)(?:-|\s+)(?:of\s+)?{_MONTH}{_OF_YEAR}", _months),
     _rule(rf"{_MONTH}{_OF_YEAR}", _months),
-    _rule(rf"(?:(?:last|this|past|in|the)\s+)+(?P<season>spring|summer|autumn|fall|winter){_OF_YEAR}", _seasons),
+    _rule(rf"(?:last|this|past|in|the)\s+(?P<season>spring|summer|autumn|fall|winter){_OF_YEAR}", _seasons),
     _rule(rf"(?P<season>spring|summer|autumn|fall|winter)\s+(?:of\s+)?{_YEAR}", _seasons),
     _rule(rf"q(?P<quarter>[1-4]){_OF_YEAR}", _quarters),
     _rule(rf"(?:in|during|since|from|year)\s+{_YEAR}", _whole_years),

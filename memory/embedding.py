@@ -7,6 +7,7 @@ job that is killed goes on where it was.
 import time
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -27,6 +28,8 @@ BATCH_PIECES = 64  # at most: some seconds of work, well within a lease
 QUICK_SECONDS = 6.0  # twice as many pieces are then done in time, too
 STANDARD = (0.05, 0.75)  # the scale of the cosines that are constants of filing and ranking: the bundled model's
 
+Cosine = TypeVar("Cosine", float, Vectors)
+
 
 @dataclass(frozen=True, slots=True)
 class Model:
@@ -46,7 +49,7 @@ class Model:
         """How far apart this model's cosines lie, 1 for the bundled one."""
         return (self.high - self.low) / (STANDARD[1] - STANDARD[0])
 
-    def standard(self, cosine: float) -> float:
+    def standard(self, cosine: Cosine) -> Cosine:
         """The cosine that the bundled model would have for what this model gave `cosine`."""
         return STANDARD[0] + (cosine - self.low) / self.spread
 

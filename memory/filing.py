@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Aggregate, BinaryField, Func
+from django.db.models import Aggregate, BinaryField, Count, Func
 from pgvector.django import HalfVectorField
 
 from accounts.actor import Actor, BrainRef
@@ -31,7 +31,11 @@ from memory.ranking import Floats
 BULK_ENTRIES = 60  # so many unfiled entries make topics of their own
 # Cosines of the bundled model; those of others are brought to its scale.
 SURE_COSINE, SURE_MARGIN = 0.60, 0.04
+SURE_ALONE = 0.80  # where one node alone is known, so that there is no next one
 SUGGESTED_COSINE = 0.45
+CENTRED_NODES, CENTRED_ENTRIES = 3, 200  # from here on what all nodes have in common is taken off
+SURE_CENTRED, SURE_CENTRED_MARGIN, SUGGESTED_CENTRED = 0.50, 0.02, 0.35
+FULL_ENTRIES = 200  # a node that would have to be split takes no more
 CATEGORY = "Conversations"  # what a bulk import is filed under
 DISTINCT_ENTRIES = 8  # a conversation this long, about nothing that has a node, gets one of its own
 HALFVEC_HEADER_BYTES = 4
@@ -63,13 +67,13 @@ def file_brain(job: Claim) -> None:
     runs = _unfiled_runs(job.actor, job.brain, model)
     if not runs:
         return
-    known = _centroids(job.actor, job.brain, model)
-    joins, unsure = _match(runs, known, model)
-    places, unsure = _distinct(unsure, known, model)
+    known = _known(job.actor, job.brain, model)
+    joins, unsure = _match(runs, known)
+    places, unsure = _distinct(unsure, known)
     if sum(len(run.entry_ids) for run in unsure) >= BULK_ENTRIES:
         places |= _new_places(unsure)
         unsure = []
-    suggestions = _suggestions(unsure, known, model)
+    suggestions = _suggestions(unsure, known)
     with job.actor.session() as actor:
         revision = lock_brain(actor, job.brain)
         assigned = {node_id: [e for run in mine for e in run.entry_ids] for node_id, mine in joins.items()}
@@ -150,45 +154,78 @@ def _unit(vector: Floats) -> Floats:
     return unit
 
 
-def _centroids(actor: Actor, brain: BrainRef, model: Model) -> dict[UUID, Floats]:
-    """The mean direction of each node's own vectors, the Inbox left out."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What runs are compared with: the mean direction of each node's own vectors, the Inbox left out.
+
+    centre: what all have in common, taken off both sides in a brain of some size; without that, everything that two
+    friends ever said looks alike. full: nodes that would have to be split, which take no more.
+    """
+
+    model: Model
+    nodes: Mapping[UUID, Floats]
+    full: frozenset[UUID] = frozenset()
+    centre: Floats | None = None
+
+    def cosines(self, run: UnfiledRun) -> Floats:
+        """The run's cosine to each of `nodes`, in their order."""
+        vector = run.vector if self.centre is None else _unit(run.vector - self.centre)
+        found: Floats = np.stack(list(self.nodes.values())) @ vector
+        return self.model.standard(found) if self.centre is None else found
+
+    @property
+    def sure(self) -> tuple[float, float]:
+        """The least cosine, and margin to the next node, of a sure match."""
+        if self.centre is not None:
+            return SURE_CENTRED, SURE_CENTRED_MARGIN
+        return (SURE_COSINE, SURE_MARGIN) if len(self.nodes) > 1 else (SURE_ALONE, 0.0)
+
+    @property
+    def suggested(self) -> float:
+        return SUGGESTED_COSINE if self.centre is None else SUGGESTED_CENTRED
+
+
+def _known(actor: Actor, brain: BrainRef, model: Model) -> Known:
     with actor.session():
         vectors = RagEmbedding.objects.visible_to(actor).filter(
             brain_id=brain.id, embedding_model_id=model.id, node__archived_at=None
         )
-        means = (
+        rows = list(
             vectors.exclude(node_id=inbox_id(brain.id))
             .order_by()
             .values("node_id")
-            .annotate(mean=MeanVector("embedding"))
+            .annotate(mean=MeanVector("embedding"), entries=Count("entry_id", distinct=True))
+            .values_list("node_id", "mean", "entries")
         )
-        return {node_id: _unit(np.asarray(mean, np.float32)) for node_id, mean in means.values_list("node_id", "mean")}
+    nodes = {node_id: _unit(np.asarray(mean, np.float32)) for node_id, mean, _ in rows}
+    counts = {node_id: int(entries) for node_id, _, entries in rows}
+    full = frozenset(node_id for node_id, entries in counts.items() if entries >= FULL_ENTRIES)
+    if len(nodes) < CENTRED_NODES or sum(counts.values()) < CENTRED_ENTRIES:
+        return Known(model, nodes, full)
+    centre = np.average(np.stack(list(nodes.values())), axis=0, weights=list(counts.values())).astype(np.float32)
+    return Known(model, {node_id: _unit(mean - centre) for node_id, mean in nodes.items()}, full, centre)
 
 
-def _match(
-    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats], model: Model
-) -> tuple[dict[UUID, list[UnfiledRun]], list[UnfiledRun]]:
+def _match(runs: Sequence[UnfiledRun], known: Known) -> tuple[dict[UUID, list[UnfiledRun]], list[UnfiledRun]]:
     """Runs that surely belong to a node, and the rest."""
     joins: dict[UUID, list[UnfiledRun]] = {}
     unsure: list[UnfiledRun] = []
-    if not known:
+    if not known.nodes:
         return joins, list(runs)
-    ids, centres = list(known), np.stack(list(known.values()))
+    ids, (least, margin) = list(known.nodes), known.sure
     for run in runs:
-        cosines = centres @ run.vector
+        cosines = known.cosines(run)
         order = np.argsort(-cosines)
-        second = model.standard(float(cosines[order[1]])) if len(order) > 1 else 0.0
-        best = model.standard(float(cosines[order[0]]))
-        if best >= SURE_COSINE and best - second >= SURE_MARGIN:
-            joins.setdefault(ids[int(order[0])], []).append(run)
+        best, second = cosines[order[0]], cosines[order[1]] if len(order) > 1 else -1.0
+        node_id = ids[int(order[0])]
+        if best >= least and best - second >= margin and node_id not in known.full:
+            joins.setdefault(node_id, []).append(run)
         else:
             unsure.append(run)
     return joins, unsure
 
 
-def _distinct(
-    runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats], model: Model
-) -> tuple[dict[str, list[UnfiledRun]], list[UnfiledRun]]:
+def _distinct(runs: Sequence[UnfiledRun], known: Known) -> tuple[dict[str, list[UnfiledRun]], list[UnfiledRun]]:
     """Path → the runs of a long conversation that is about nothing the tree has a node for; and the rest.
 
     Only where there is a tree to be distinct from, and not for many at once: those are clustered.
@@ -197,17 +234,12 @@ def _distinct(
     for run in runs:
         by_file.setdefault(run.recall_file_id, []).append(run)
     is_bulk = sum(len(run.entry_ids) for run in runs) >= BULK_ENTRIES and len(by_file) > 1
-    if not known or is_bulk:
+    if not known.nodes or is_bulk:
         return {}, list(runs)
-    centres = np.stack(list(known.values()))
-
-    def nearest(run: UnfiledRun) -> float:
-        return model.standard(float((centres @ run.vector).max()))
-
     places: dict[str, list[UnfiledRun]] = {}
     for mine in by_file.values():
         entries = sum(len(run.entry_ids) for run in mine)
-        if entries >= DISTINCT_ENTRIES and all(nearest(run) < SUGGESTED_COSINE for run in mine):
+        if entries >= DISTINCT_ENTRIES and all(float(known.cosines(run).max()) < known.suggested for run in mine):
             speakers = frozenset[str]().union(*(run.speakers for run in mine))
             (name,) = names([sum((run.phrases for run in mine), Counter[str]())], speakers=speakers)
             places.setdefault(f"{CATEGORY}/{name}", []).extend(mine)
@@ -215,14 +247,13 @@ def _distinct(
     return places, [run for run in runs if id(run) not in placed]
 
 
-def _suggestions(runs: Sequence[UnfiledRun], known: Mapping[UUID, Floats], model: Model) -> dict[UUID, Suggestion]:
+def _suggestions(runs: Sequence[UnfiledRun], known: Known) -> dict[UUID, Suggestion]:
     """For each recall file that waits, the node that fits best, when one fits at all."""
     found: dict[UUID, Suggestion] = {}
-    for run in runs:
-        for node_id, centre in known.items():
-            cosine = model.standard(float(centre @ run.vector))
+    for run in runs if known.nodes else ():
+        for node_id, cosine in zip(known.nodes, known.cosines(run).tolist(), strict=True):
             better = run.recall_file_id not in found or cosine > found[run.recall_file_id].confidence
-            if cosine >= SUGGESTED_COSINE and better:
+            if cosine >= known.suggested and better:
                 found[run.recall_file_id] = Suggestion(node_id, cosine)
     return found
 

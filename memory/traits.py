@@ -11,7 +11,7 @@ MOST_WORDS = 120  # a longer text that says "always" somewhere is a story, not a
 
 _STANDING = re.compile(
     r"""
-    (?:^ | [.!?:;,\n-]\s* | \b(?:you|please|must|should|to|and|but|i)\ )(?:always|never)\b
+    (?:^ | [.!?:;,\n-]\ ? | \b(?:you|please|must|should|to|and|but|i)\ )(?:always|never)\b
     | \b(?:
         from\ now\ on | going\ forward | as\ a\ rule | my\ preference | i\ favou?r
       | (?:whenever | every\ time | each\ time)\ (?:you|i|we)\b | (?:when|if)\ i\ (?:ever\ )?(?:ask|say|mention|talk)
@@ -47,7 +47,10 @@ def traits_of(text: str, *, is_person: bool) -> Trait:
         found |= Trait.TIMED
     if len(text.split(None, MOST_WORDS)) > MOST_WORDS:
         return found
-    sentences = _SENTENCE_END.split(text.strip())
+    text = "\n".join(
+        " ".join(line.split()) for line in text.splitlines() if line.strip()
+    )  # long blanks take long to match
+    sentences = _SENTENCE_END.split(text)
     if 2 * sum(sentence.endswith("?") for sentence in sentences) >= len(sentences):
         found |= Trait.QUESTION
     if is_person and _STANDING.search(text.replace("\u2019", "'")):

@@ -1,6 +1,7 @@
 """Filing by runs, with vectors that the test chooses: the sure join, many become a tree, the rest waits."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,3 +181,23 @@ def test_recall_warms_the_nodes_that_fit_and_says_what_stayed_cold(cast: Cast) -
     assert answer.warmed[0].confidence > max(node.confidence for node in answer.cold)
     assert answer.trace.tokens.handed_over < answer.trace.tokens.warmed_nodes < answer.trace.tokens.everything
     assert (everything.warmed, everything.cold, everything.trace.navigation) == ((), (), {})
+
+
+def test_where_one_node_is_known_only_what_is_surely_like_it_joins(cast: Cast) -> None:
+    actor = cast.ann.actor
+    capture_files(actor, scope="personal", files=[replace(talk("pottery", 1), node="Crafts/Pottery")])
+    mixed = "the clay and the invoice and the audit"
+    capture_files(actor, scope="personal", files=[talk("pottery", 2), chat(mixed, mixed)])
+    work_jobs(QUIET)
+    assert places(cast)["Pottery"] == 2
+    assert places(cast)["Inbox"] == 1
+
+
+def test_a_node_that_would_have_to_be_split_takes_no_more(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory.filing.FULL_ENTRIES", 8)
+    actor = cast.ann.actor
+    capture_files(actor, scope="personal", files=[replace(talk("pottery", 1), node="Crafts/Pottery")])
+    work_jobs(QUIET)
+    capture_files(actor, scope="personal", files=[talk("pottery", 2)])
+    work_jobs(QUIET)
+    assert places(cast)["Pottery"] == 1
