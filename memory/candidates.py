@@ -9,13 +9,14 @@ import numpy as np
 from accounts.actor import BrainRef
 from memory.arrays import Ints
 from memory.corpus import Corpus
+from memory.embedding import Model
 from memory.navigate import Navigation
 from memory.question import Question
 from memory.ranking import Floats, Signals, Weights, standardised
 from memory.types import Reason
 
 SAME_COSINE = 0.95  # two texts of the same words may still say them in another order
-# Two statements about the same thing, of which the newer one holds.
+# Two statements about the same thing, of which the newer one holds. Cosines of the bundled model.
 AGREE_PLACES, AGREE_COSINE, AGREE_COVERAGE = 6, 0.75, 0.50
 REASONS_SHOWN = 5
 LEAST_REASON = 0.05
@@ -63,7 +64,8 @@ def rank(
     joined = Signals(
         *(np.concatenate([getattr(c.signals, name) for c in found]) for name in Signals.__dataclass_fields__)
     )
-    parts = {name: np.float32(getattr(weights, name)) * z for name, z in standardised(joined).items()}
+    weighed = standardised(joined, question.model.spread)
+    parts = {name: np.float32(getattr(weights, name)) * z for name, z in weighed.items()}
     scores = np.sum(list(parts.values()), axis=0)
     brain_of = np.concatenate([np.full(len(c.rows), index) for index, c in enumerate(found)])
     at = np.concatenate([np.arange(len(c.rows)) for c in found])
@@ -84,29 +86,31 @@ def rank(
         new = Ranked(index, corpus, row, int(at[position]), float(scores[position]), cosine if known else None)
         new.coverage = float(joined.coverage[position])
         new.piece, new.vector = corpus.best_piece(row, question.vector, found[index].by_piece)
-        if (earlier := _same(ranked, new)) is not None:
+        if (earlier := _same(ranked, new, question.model)) is not None:
             earlier.repeats.append(new.row)
             continue
         new.reasons = _reasons(parts, joined, position)
         ranked.append(new)
-    return (_newest_first(ranked) if question.wants_current else ranked), cut
+    return (_newest_first(ranked, question.model) if question.wants_current else ranked), cut
 
 
-def _same(ranked: Sequence[Ranked], new: Ranked) -> Ranked | None:
+def _same(ranked: Sequence[Ranked], new: Ranked, model: Model) -> Ranked | None:
     """The hit that says the same as a new one in the same brain. Another number would be another statement."""
     for earlier in ranked:
         if earlier.brain != new.brain:
             continue
-        if new.corpus.same_words(earlier.row, new.row) and _cosine(earlier, new, unknown=1.0) >= SAME_COSINE:
+        if new.corpus.same_words(earlier.row, new.row) and _cosine(earlier, new, model, unknown=1.0) >= SAME_COSINE:
             return earlier
     return None
 
 
-def _cosine(one: Ranked, other: Ranked, *, unknown: float = -1.0) -> float:
-    return unknown if one.vector is None or other.vector is None else float(one.vector @ other.vector)
+def _cosine(one: Ranked, other: Ranked, model: Model, *, unknown: float = -1.0) -> float:
+    if one.vector is None or other.vector is None:
+        return unknown
+    return model.standard(float(one.vector @ other.vector))
 
 
-def _newest_first(ranked: list[Ranked]) -> list[Ranked]:
+def _newest_first(ranked: list[Ranked], model: Model) -> list[Ranked]:
     """Of a person's statements that answer alike, the newest takes the first place; the others are its history.
 
     Alike: near the first in place and in meaning, and with as much of the question in it.
@@ -121,7 +125,7 @@ def _newest_first(ranked: list[Ranked]) -> list[Ranked]:
         and r.corpus.speakers[r.row] == best.corpus.speakers[best.row]
         and r.corpus.persons[r.row] == best.corpus.persons[best.row]
         and r.coverage >= AGREE_COVERAGE * best.coverage
-        and _cosine(best, r) >= AGREE_COSINE
+        and _cosine(best, r, model) >= AGREE_COSINE
     ]
     newest = max([best, *alike], key=_when)
     for older in alike if newest is best else [best, *(r for r in alike if r is not newest)]:

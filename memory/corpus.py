@@ -268,6 +268,12 @@ class Corpus:
         best[best < NO_VECTOR / 2] = np.nan
         return best
 
+    def count_without_vector(self) -> int:
+        """Passages that have no vector of this model, or not of all their pieces: words alone find them."""
+        without = np.zeros(len(self.alive), np.bool_)
+        without[self._piece_entry.values[~self._has_vector.values]] = True
+        return int((without & self.alive & self.passages).sum())
+
     def sketch_distances(self, query: Floats) -> Ints:
         """How many bits of each piece's sketch differ from the query's: no vector is read."""
         return self._sketches.distances(query, self._vectors, self._has_vector)

@@ -4,8 +4,10 @@ The embedder works outside of any transaction; its vectors are then written in a
 job that is killed goes on where it was.
 """
 
+import time
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -18,11 +20,15 @@ from memory.corpus_version import lock_brain
 from memory.jobs import Claim, ask_to_file, keep
 from memory.models import EmbeddingModel, Message, RagEmbedding, RagEntry, RecallFile
 from memory.pieces import embedded_texts
-from memory.providers import Embedder, EmbedderUnavailable, InvalidVectors, Vectors
+from memory.providers import Embedder, EmbedderUnavailable, InvalidVectors, TooSlow, Vectors
 from memory.providers.local import MODEL_NAME, LocalEmbedder
 from memory.providers.onnx import OnnxEmbedder
 
-BATCH_PIECES = 64  # some seconds of work at most, well within a lease
+BATCH_PIECES = 64  # at most: some seconds of work, well within a lease
+QUICK_SECONDS = 6.0  # twice as many pieces are then done in time, too
+STANDARD = (0.05, 0.75)  # the scale of the cosines that are constants of filing and ranking: the bundled model's
+
+Cosine = TypeVar("Cosine", float, Vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +44,18 @@ class Model:
     def similarity(self, cosine: float) -> float:
         return min(1.0, max(0.0, (cosine - self.low) / (self.high - self.low)))
 
+    @property
+    def spread(self) -> float:
+        """How far apart this model's cosines lie, 1 for the bundled one."""
+        return (self.high - self.low) / (STANDARD[1] - STANDARD[0])
+
+    def standard(self, cosine: Cosine) -> Cosine:
+        """The cosine that the bundled model would have for what this model gave `cosine`."""
+        return STANDARD[0] + (cosine - self.low) / self.spread
+
 
 # Raw cosines of unrelated and of well matching pairs, of models that were measured; docs/decisions/0006-calibration.md.
-CALIBRATION = {MODEL_NAME: (0.05, 0.75)}
+CALIBRATION = {MODEL_NAME: STANDARD}
 UNCALIBRATED = (0.0, 1.0)
 NO_MODEL = Model(0, "", 1, *UNCALIBRATED)
 """Stands for a model that cannot even say its name now. It has no vectors."""
@@ -123,6 +138,7 @@ def calibrated_model() -> Model:
 def forget_model() -> None:
     """Look the model's row up again, as a new process would."""
     _models.clear()
+    _at_once.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +156,32 @@ def embed_recall_file(job: Claim) -> None:
     """
     model = calibrated_model()
     entry_ids, missing = _missing_pieces(job, model)
-    batches = [missing[start : start + BATCH_PIECES] for start in range(0, len(missing), BATCH_PIECES)] or [[]]
-    for number, batch in enumerate(batches, 1):
+    done, total = 0, len(missing)
+    while True:
+        batch = missing[done : done + _at_once.get(model.name, BATCH_PIECES)]
+        vectors = _embed(batch, model)
+        done += len(batch)
+        _write(job, model, batch, vectors, done=entry_ids if done == total else None)
+        if done == total or not keep(job, {"done": done, "total": total}):
+            return  # or another worker has it now
+
+
+_at_once: dict[str, int] = {}  # pieces, of models that were too slow for all of a batch
+
+
+def _embed(batch: list[_Piece], model: Model) -> Vectors:
+    """Half as many next time when this takes too long: a slow endpoint would never be done. More when it is quick."""
+    start = time.monotonic()
+    try:
         vectors = embedder().embed([piece.text for piece in batch])
-        if batch and vectors.shape[1] != model.dimensions:
-            raise InvalidVectors(f"expected vectors of {model.dimensions} numbers, got {vectors.shape[1]}")
-        _write(job, model, batch, vectors, done=entry_ids if number == len(batches) else None)
-        if number < len(batches) and not keep(job, {"done": number * BATCH_PIECES, "total": len(missing)}):
-            return  # another worker has it now
+    except TooSlow:
+        _at_once[model.name] = max(1, len(batch) // 2)
+        raise
+    if model.name in _at_once and time.monotonic() - start < QUICK_SECONDS:
+        _at_once[model.name] = min(BATCH_PIECES, max(_at_once[model.name], 2 * len(batch)))
+    if batch and vectors.shape[1] != model.dimensions:
+        raise InvalidVectors(f"expected vectors of {model.dimensions} numbers, got {vectors.shape[1]}")
+    return vectors
 
 
 def _missing_pieces(job: Claim, model: Model) -> tuple[set[UUID], list[_Piece]]:

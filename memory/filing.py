@@ -21,7 +21,7 @@ from graph.models import inbox_id
 from graph.naming import names
 from graph.tree import find_or_make_node
 from memory.corpus_version import lock_brain
-from memory.embedding import current_model
+from memory.embedding import Model, current_model
 from memory.entries import move_entries
 from memory.indexes import refresh_indexes
 from memory.jobs import Claim
@@ -29,6 +29,7 @@ from memory.models import FiledBy, RagEmbedding, RagEntry, RecallFile
 from memory.ranking import Floats
 
 BULK_ENTRIES = 60  # so many unfiled entries make topics of their own
+# Cosines of the bundled model; those of others are brought to its scale.
 SURE_COSINE, SURE_MARGIN = 0.60, 0.04
 SURE_ALONE = 0.80  # where one node alone is known, so that there is no next one
 SUGGESTED_COSINE = 0.45
@@ -62,10 +63,11 @@ class Suggestion:
 
 def file_brain(job: Claim) -> None:
     """File what waits in a brain's Inbox. Running twice changes nothing."""
-    runs = _unfiled_runs(job.actor, job.brain)
+    model = current_model()
+    runs = _unfiled_runs(job.actor, job.brain, model)
     if not runs:
         return
-    known = _known(job.actor, job.brain)
+    known = _known(job.actor, job.brain, model)
     joins, unsure = _match(runs, known)
     places, unsure = _distinct(unsure, known)
     if sum(len(run.entry_ids) for run in unsure) >= BULK_ENTRIES:
@@ -111,9 +113,9 @@ def _waiting(actor: Actor, brain: BrainRef) -> set[UUID]:
     return set(entries.exclude(filed_by=FiledBy.PERSON).values_list("id", flat=True))
 
 
-def _unfiled_runs(actor: Actor, brain: BrainRef) -> list[UnfiledRun]:
+def _unfiled_runs(actor: Actor, brain: BrainRef, model: Model) -> list[UnfiledRun]:
     """Runs of the Inbox whose entries have vectors and no person's choice, in the order of their recall files."""
-    inbox, model = inbox_id(brain.id), current_model()
+    inbox = inbox_id(brain.id)
     with actor.session():
         entries = RagEntry.objects.visible_to(actor).filter(brain_id=brain.id, node_id=inbox)
         entries = entries.filter(entry_kind=RagEntry.EntryKind.PASSAGE).exclude(filed_by=FiledBy.PERSON)
@@ -160,6 +162,7 @@ class Known:
     friends ever said looks alike. full: nodes that would have to be split, which take no more.
     """
 
+    model: Model
     nodes: Mapping[UUID, Floats]
     full: frozenset[UUID] = frozenset()
     centre: Floats | None = None
@@ -168,7 +171,7 @@ class Known:
         """The run's cosine to each of `nodes`, in their order."""
         vector = run.vector if self.centre is None else _unit(run.vector - self.centre)
         found: Floats = np.stack(list(self.nodes.values())) @ vector
-        return found
+        return self.model.standard(found) if self.centre is None else found
 
     @property
     def sure(self) -> tuple[float, float]:
@@ -182,10 +185,10 @@ class Known:
         return SUGGESTED_COSINE if self.centre is None else SUGGESTED_CENTRED
 
 
-def _known(actor: Actor, brain: BrainRef) -> Known:
+def _known(actor: Actor, brain: BrainRef, model: Model) -> Known:
     with actor.session():
         vectors = RagEmbedding.objects.visible_to(actor).filter(
-            brain_id=brain.id, embedding_model_id=current_model().id, node__archived_at=None
+            brain_id=brain.id, embedding_model_id=model.id, node__archived_at=None
         )
         rows = list(
             vectors.exclude(node_id=inbox_id(brain.id))
@@ -198,9 +201,9 @@ def _known(actor: Actor, brain: BrainRef) -> Known:
     counts = {node_id: int(entries) for node_id, _, entries in rows}
     full = frozenset(node_id for node_id, entries in counts.items() if entries >= FULL_ENTRIES)
     if len(nodes) < CENTRED_NODES or sum(counts.values()) < CENTRED_ENTRIES:
-        return Known(nodes, full)
+        return Known(model, nodes, full)
     centre = np.average(np.stack(list(nodes.values())), axis=0, weights=list(counts.values())).astype(np.float32)
-    return Known({node_id: _unit(mean - centre) for node_id, mean in nodes.items()}, full, centre)
+    return Known(model, {node_id: _unit(mean - centre) for node_id, mean in nodes.items()}, full, centre)
 
 
 def _match(runs: Sequence[UnfiledRun], known: Known) -> tuple[dict[UUID, list[UnfiledRun]], list[UnfiledRun]]:

@@ -1,7 +1,7 @@
 """Understand: what a question says about where, when and by whom its answer was said."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -108,6 +108,19 @@ class Question:
             if of_event[row] > 0:
                 weight = float(of_event[row] / of_event.max())
                 yield wanted.span(float(corpus.occurred[row]), weight)
+
+    def not_used_of(self, corpora: Sequence[Corpus]) -> tuple[str, ...]:
+        """`not_used`, and how much of what is searched has no vectors of the current model."""
+        if self.vector is None:
+            return self.not_used
+        count = total = 0
+        for corpus in corpora:
+            with corpus.lock:
+                count += corpus.count_without_vector()
+                total += int((corpus.alive & corpus.passages).sum())
+        if not count:
+            return self.not_used
+        return (*self.not_used, f"vectors: the embedding model has read {total - count:,} of {total:,} entries so far")
 
     def speakers(self, corpus: Corpus) -> Bools:
         """For each of the corpus' speakers, whether the question names them."""

@@ -82,7 +82,8 @@ SCALE_OF = {
     "group_vector": "group_vector",
 }
 # In a brain of few memories, all of one kind, small differences must not be blown up.
-LEAST_SPREAD = {"vector": 0.06, "group_vector": 0.06, "words": 0.5, "piece_words": 0.5, "group_words": 0.5}
+LEAST_SPREAD = {"words": 0.5, "piece_words": 0.5, "group_words": 0.5}
+LEAST_SPREAD_COSINES = {"vector": 0.06, "group_vector": 0.06}  # of the bundled model
 
 
 def idf(document_count: int, frequency: npt.NDArray[np.int64]) -> Floats:
@@ -98,17 +99,10 @@ def bm25(weight: float, counts: Floats, lengths: Floats, average_length: float) 
     return score
 
 
-def fuse(signals: Signals, weights: Weights = WEIGHTS) -> Floats:
-    """The weighted sum of the signals. What is not known counts as average."""
-    score = np.zeros(len(signals.vector), np.float32)
-    for name, values in standardised(signals).items():
-        score += np.float32(getattr(weights, name)) * values
-    return score
-
-
-def standardised(signals: Signals) -> dict[str, Floats]:
-    """Each signal as it is weighed."""
-    scales = {name: _scale(getattr(signals, name), least) for name, least in LEAST_SPREAD.items()}
+def standardised(signals: Signals, spread: float = 1.0) -> dict[str, Floats]:
+    """Each signal as it is weighed. spread: how far apart the model's cosines lie, 1 for the bundled one."""
+    least_spread = LEAST_SPREAD | {name: least * spread for name, least in LEAST_SPREAD_COSINES.items()}
+    scales = {name: _scale(getattr(signals, name), least) for name, least in least_spread.items()}
     return {
         name: _z(getattr(signals, name), scales[SCALE_OF[name]]) if name in SCALE_OF else getattr(signals, name)
         for name in Signals.__dataclass_fields__

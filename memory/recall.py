@@ -396,7 +396,7 @@ def trace_of(
         mode=mode,
         scopes_searched=tuple(str(brain.scope) for brain in brains),
         scopes_skipped=tuple(str(b.scope) for b in actor.readable if b not in brains),
-        not_used=question.not_used,
+        not_used=question.not_used_of([c.corpus for c in found]),
         navigation={scope: {"reason": way.reason, "levels": way.levels} for scope, way in ways.items()},
         indexes_read=sum(way.indexes_read for way in ways.values()),
         index_bytes=sum(c.corpus.sketch_bytes + c.corpus.posting_bytes(question.terms) for c in found if c.navigation),

@@ -206,6 +206,7 @@ class Supervisor:
             "BRAIN_KEY_PEPPER": self.environment.brain_key_pepper or self.secrets.key_pepper,
             "BRAIN_APP_PASSWORD": self.environment.brain_app_password or self.secrets.app_password,
             "BRAIN_AGENT_PASSWORD": self.environment.brain_agent_password or self.secrets.agent_password,
+            "BRAIN_EMBED_KEY": self.environment.brain_embed_key or "",  # a file may be named to us alone
         }
 
     def strong_logins(self) -> dict[str, str]:

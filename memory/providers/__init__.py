@@ -17,6 +17,10 @@ class EmbedderUnavailable(Exception):
     """The embedder cannot work now; the message says what to do. The same call may succeed later."""
 
 
+class TooSlow(EmbedderUnavailable):
+    """The embedder did not answer in time; it may do fewer texts at once."""
+
+
 class InvalidVectors(EmbedderUnavailable):
     """The embedder answered with something that is no set of vectors for these texts."""
 

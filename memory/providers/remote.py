@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import openai
 
-from memory.providers import EmbedderUnavailable, InvalidVectors, Vectors, require_text, unit_vectors
+from memory.providers import EmbedderUnavailable, InvalidVectors, TooSlow, Vectors, require_text, unit_vectors
 
 CONNECT_SECONDS = 3.0
 QUERY_SECONDS = 5.0  # someone waits; the words alone answer after that
@@ -39,6 +39,10 @@ class _Passing(EmbedderUnavailable):
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
         self.after = after
+
+
+class _Late(_Passing, TooSlow):
+    """No answer within the time there was."""
 
 
 class _Refused(EmbedderUnavailable):
@@ -163,11 +167,11 @@ class RemoteEmbedder:
                     if len(body) > MOST_ANSWER_BYTES:
                         raise InvalidVectors("the embedding endpoint's answer does not end")
                     if time.monotonic() > deadline:
-                        raise _Passing("the embedding endpoint's answer takes too long")
+                        raise _Late("the embedding endpoint's answer takes too long")
         except openai.APIStatusError as error:
             self._explain(error)
         except openai.APITimeoutError:
-            raise _Passing(f"the embedding endpoint at {self._host} does not answer in time") from None
+            raise _Late(f"the embedding endpoint at {self._host} does not answer in time") from None
         except openai.APIConnectionError:
             raise _Passing(f"the embedding endpoint at {self._host} cannot be reached") from None
         except EmbedderUnavailable:

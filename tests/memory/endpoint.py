@@ -37,6 +37,7 @@ class Endpoint:
         self.dimensions = 8
         self.answers: list[Answer] = []
         self.refuses: Callable[[list[str]], bool] = lambda texts: False
+        self.hangs: Callable[[list[str]], bool] = lambda texts: False
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
         self.released = threading.Event()
@@ -84,7 +85,9 @@ class Endpoint:
         if self.refuses(texts):
             return Answer(400, b'{"error": {"message": "too long: ' + texts[0][:20].encode() + b'"}}')
         dimensions = body.get("dimensions", self.dimensions)
-        return vectors([vector_of(text, dimensions) for text in texts])
+        answer = vectors([vector_of(text, dimensions) for text in texts])
+        answer.wait_seconds = 30.0 * self.hangs(texts)
+        return answer
 
     def stop(self) -> None:
         self.released.set()

@@ -4,6 +4,7 @@ import pytest
 
 from memory.capture import capture, capture_bulk
 from memory.recall import recall
+from memory.work import work_jobs
 from tests.cast import Cast
 from tests.memory.test_capture import thought
 
@@ -60,6 +61,7 @@ def test_words_find_what_was_kept(cast: Cast, language: str, kept: str, other: s
 )
 def test_the_answer_says_that_the_bundled_model_reads_english(cast: Cast, query: str, language: str) -> None:
     capture(cast.ann.actor, content=query)
+    work_jobs(60.0)
     answer = recall(cast.ann.actor, query)
     assert answer.trace.not_used == (f"vectors: the embedding model reads English, the question looks {language}",)
     assert len(answer.hits) == 1  # the words serve it

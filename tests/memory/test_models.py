@@ -1,19 +1,24 @@
 """A brain with another embedding model than the bundled one: capture, search, a provider that is down, re-embedding."""
 
 import io
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.conf import LazySettings
 from django.core.management import CommandError, call_command
 
 from memory import embedding
+from memory.calibration import calibrate
 from memory.capture import capture, capture_bulk
-from memory.embedding import NO_MODEL, current_model
+from memory.embedding import BATCH_PIECES, NO_MODEL, STANDARD, current_model
 from memory.erase import trash
 from memory.models import EmbeddingModel, Job, RagEmbedding, RecallFile
-from memory.providers import remote
+from memory.providers import Vectors, remote
+from memory.providers.local import LocalEmbedder
 from memory.providers.remote import RemoteEmbedder
 from memory.recall import recall
 from memory.reembed import embedding_jobs_left, reembed
@@ -122,6 +127,29 @@ def test_a_provider_that_fails_later_stops_nothing(cast: Cast, other_model: Lazy
     assert answer.trace.not_used == ("vectors: the embedder does not answer",)
 
 
+def test_an_endpoint_too_slow_for_a_batch_gets_smaller_ones_until_it_is_done(
+    cast: Cast, other_model: LazySettings, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "EMBED_SECONDS", 0.5)
+    monkeypatch.setattr(remote, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("memory.jobs.POSTPONED", timedelta(0))
+    monkeypatch.setattr(embedding, "QUICK_SECONDS", 0.0)
+    choose(other_model, endpoint)
+    endpoint.hangs = lambda texts: len(texts) > 20
+    capture(cast.ann.actor, content="The zorkmid lies under the stair. " * 2_000)
+    work_jobs(QUIET)
+    sizes = [len(request["input"]) for request in endpoint.requests if "zorkmid" in request["input"][0]]
+    assert sizes == [BATCH_PIECES, 32, 16, 16, 16, 16, 13]
+    assert recall(cast.ann.actor, "zorkmid").trace.not_used == ()
+    assert max(len(text) for request in endpoint.requests for text in request["input"]) <= 1_200
+    monkeypatch.setattr(embedding, "QUICK_SECONDS", 60.0)  # it has become quick: as many as at first again
+    endpoint.hangs = lambda texts: False
+    endpoint.requests.clear()
+    capture(cast.ann.actor, content="The zorkmid is under the stair. " * 5_000)
+    work_jobs(QUIET)
+    assert [len(request["input"]) for request in endpoint.requests][:4] == [16, 32, 64, 64]
+
+
 def test_an_endpoint_that_serves_other_dimensions_later_is_not_mixed_in(
     cast: Cast, other_model: LazySettings, endpoint: Endpoint
 ) -> None:
@@ -164,9 +192,12 @@ def test_reembed_gives_every_live_memory_vectors_of_the_new_model(
     trash(actor, str(trashed.id))
     assert list(reembed()) == []  # nothing lacks anything
 
+    assert recall(actor, "zorkmid").trace.not_used == ()
+
     choose(other_model, endpoint)
     answer = recall(actor, "zorkmid")  # words go on, and nothing of another space is compared
     assert (len(answer.hits), {hit.similarity for hit in answer.hits}) == (4, {None})
+    assert answer.trace.not_used == ("vectors: the embedding model has read 0 of 4 entries so far",)
     asked = list(reembed())
     assert sorted((str(a.brain.scope), a.count) for a in asked) == [("corporate", 1), ("personal", 3)]
     assert embedding_jobs_left() == 4
@@ -206,6 +237,63 @@ def test_reembed_says_when_the_model_does_not_work(cast: Cast, other_model: Lazy
     with pytest.raises(CommandError) as refused:
         call_command("reembed", stdout=io.StringIO())
     assert str(refused.value) == message
+
+
+class Squeezed:
+    """The bundled model with all its cosines between 0.6 and 1, as some models have them."""
+
+    name = "squeezed"
+    dimensions = 385
+
+    def __init__(self) -> None:
+        self.bundled = LocalEmbedder(Path(os.environ["BRAIN_MODEL_DIR"]))
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self._squeezed(vector) for vector in self.bundled.embed(texts)])
+
+    def embed_query(self, text: str) -> Vectors:
+        return self._squeezed(self.bundled.embed_query(text))
+
+    def _squeezed(self, vector: Vectors) -> Vectors:
+        return np.append(vector * np.sqrt(0.4), np.sqrt(0.6)).astype(np.float32)
+
+
+SQUEEZED = (0.6 + 0.4 * STANDARD[0], 0.6 + 0.4 * STANDARD[1])
+KEPT = (
+    "The man who repairs our pipes comes on Friday.",
+    "Mia loves noodles with pesto.",
+    "We settled on Postgres for the new service.",
+    "Rex turned seven last week.",
+    "In August we went to a cabin in Norway.",
+    "The launch was pushed to March.",
+    "Ben cannot have peanuts.",
+    "The landlord wants more for the flat.",
+)
+ASKED = ("When will the plumber be here?", "Which database do we use?", "What is Ben allergic to?", "the rent")
+
+
+def test_a_model_with_another_scale_gives_the_same_answers_and_similarities(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answers() -> list[list[tuple[str, float | None]]]:
+        found = [recall(cast.ann.actor, query).hits for query in ASKED]
+        return [[(hit.text, hit.similarity) for hit in hits] for hits in found]
+
+    capture_bulk(cast.ann.actor, scope="personal", files=[thought(text) for text in KEPT])
+    work_jobs(QUIET)
+    expected = answers()
+    squeezed = Squeezed()
+    monkeypatch.setattr(embedding, "embedder", lambda: squeezed)
+    monkeypatch.setattr("memory.question.embedder", lambda: squeezed)
+    monkeypatch.setitem(embedding.CALIBRATION, "squeezed", SQUEEZED)
+    assert sum(asked.count for asked in reembed()) == len(KEPT)
+    work_jobs(QUIET)
+    found = answers()
+    assert [[text for text, _ in hits] for hits in found] == [[text for text, _ in hits] for hits in expected]
+    for hits, same in zip(found, expected, strict=True):
+        assert [similarity for _, similarity in hits] == pytest.approx([each for _, each in same], abs=0.005)
+    assert 0 < sum(map(len, expected)) < len(ASKED) * len(KEPT)  # the threshold cuts some
+    assert calibrate(squeezed) == pytest.approx(SQUEEZED, abs=0.4 * 0.03)
 
 
 def test_the_settings_choose_the_embedder(other_model: LazySettings, endpoint: Endpoint) -> None:
