@@ -399,7 +399,7 @@ def trace_of(
         not_used=question.not_used_of([c.corpus for c in found]),
         navigation={scope: {"reason": way.reason, "levels": way.levels} for scope, way in ways.items()},
         indexes_read=sum(way.indexes_read for way in ways.values()),
-        index_bytes=sum(c.corpus.sketch_bytes + c.corpus.posting_bytes(question.terms) for c in found if c.navigation),
+        index_bytes=sum(_index_bytes(c, question) for c in found),
         entries_total=sum(c.entries_total for c in found),
         entries_read=sum(c.entries_read for c in found),
         entries_loaded=sum(c.corpus.loaded for c in found),
@@ -410,19 +410,28 @@ def trace_of(
     )
 
 
+def _index_bytes(candidates: Candidates, question: Question) -> int:
+    """Of the sketches and postings that were scanned to choose what to warm."""
+    if candidates.navigation is None:
+        return 0
+    with candidates.corpus.lock:
+        return candidates.corpus.sketch_bytes + candidates.corpus.posting_bytes(question.terms)
+
+
 def _tokens(found: Sequence[Candidates], hits: Sequence[Hit], beside: Sequence[Block]) -> Tokens:
     warmed = parents = everything = 0
     for c in found:
-        live = c.corpus.alive & c.corpus.passages
-        everything += int(c.corpus.characters[live].sum())
-        if c.navigation is None:
-            continue
-        nodes = {warm.node.id for warm in c.navigation.warmed}
-        tree = c.corpus.tree
-        above = {tree.nodes[n].parent_id or n for n in nodes if n in tree.nodes}
-        below = {each for node in above for each in tree.below(node)}
-        warmed += c.corpus.characters_of(nodes)
-        parents += c.corpus.characters_of(below)
+        with c.corpus.lock:  # other searches bring it up to date
+            live = c.corpus.alive & c.corpus.passages
+            everything += int(c.corpus.characters[live].sum())
+            if c.navigation is None:
+                continue
+            nodes = {warm.node.id for warm in c.navigation.warmed}
+            tree = c.corpus.tree
+            above = {tree.nodes[n].parent_id or n for n in nodes if n in tree.nodes}
+            below = {each for node in above for each in tree.below(node)}
+            warmed += c.corpus.characters_of(nodes)
+            parents += c.corpus.characters_of(below)
     shown = [*hits, *(hit for block in beside for hit in block.hits)]
     handed = sum(sum(tokens(m.content) for m in hit.messages or ()) or tokens(hit.text) for hit in shown)
     return Tokens(

@@ -255,3 +255,12 @@ def test_each_door_has_a_role_and_a_login() -> None:
         Door.CONTEXT,
         Door.INTENT,
     }
+
+
+def test_every_login_may_enter_the_database_and_nobody_else(cast: Cast) -> None:
+    with connections["default"].cursor() as cursor:
+        cursor.execute(
+            "SELECT rolname FROM pg_roles WHERE has_database_privilege(oid, 'brain', 'CONNECT') AND NOT rolsuper"
+        )
+        may = {name for (name,) in cursor.fetchall()}
+    assert may == {"brain_migrator", "brain_app", "brain_agent_app", "brain_dump"}
