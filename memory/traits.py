@@ -25,6 +25,7 @@ _STANDING = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
+_ASKS_FOR = re.compile(r"\b(?:(?:can|could|would|will)\ you|please|i\ (?:prefer|like|want|need))\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _TIME = re.compile(
     r"\b(?:yesterday|today|tomorrow|tonight|last|next|ago|since|recently|weeks?|weekends?|months?|years?|mornings?|evenings?"
@@ -53,6 +54,7 @@ def traits_of(text: str, *, is_person: bool) -> Trait:
     sentences = _SENTENCE_END.split(text)
     if 2 * sum(sentence.endswith("?") for sentence in sentences) >= len(sentences):
         found |= Trait.QUESTION
-    if is_person and _STANDING.search(text.replace("\u2019", "'")):
+    is_bare_question = found & Trait.QUESTION and len(sentences) == 1 and not _ASKS_FOR.search(text)
+    if is_person and not is_bare_question and _STANDING.search(text.replace("\u2019", "'")):
         found |= Trait.STANDING
     return found

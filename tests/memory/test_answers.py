@@ -139,7 +139,7 @@ def test_a_standing_wish_does_not_answer_a_question_of_fact(cast: Cast) -> None:
     capture(cast.ann.actor, content="The plumber comes on Friday at nine to mend the kitchen pipes.")
     capture(cast.ann.actor, content="From now on answer me in short sentences.")
     work_jobs(QUIET)
-    assert "plumber" in answer(cast, "When will Ann Miller repair the water?").hits[0].text
+    assert "plumber" in answer(cast, "When will the water be repaired?").hits[0].text
 
 
 def test_a_question_for_the_order_gets_a_list_in_the_order_of_time(cast: Cast) -> None:
