@@ -155,7 +155,7 @@ def understand(query: str, asked_at: datetime | None) -> Question:
     is_of_self = bool(_OF_SELF.search(query)) and not (is_of_assistant or wants_overview)
     is_request = bool(_REQUEST.search(query))
     wants_time = bool(_WHEN.search(query))
-    is_found_by_words = is_of_assistant or wants_overview or wants_order or wants_time
+    is_of_what_was_said = is_of_assistant or wants_overview or wants_order or wants_time
     return Question(
         text=query,
         asked_at=asked_at or datetime.now(UTC),
@@ -164,7 +164,7 @@ def understand(query: str, asked_at: datetime | None) -> Question:
         model=current_model(),
         is_of_self=is_of_self,
         wants_current=bool(_CURRENT.search(query)) and not _OF_THE_PAST.search(query),
-        wants_standing=not is_found_by_words and (is_request or not (is_of_self or entities(query, 1))),
+        wants_standing=not is_of_what_was_said and (is_request or not (is_of_self or entities(query, 1))),
         wants_time=wants_time,
         wants_overview=wants_overview,
         wants_order=wants_order,
