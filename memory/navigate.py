@@ -13,7 +13,8 @@ import numpy as np
 from graph.route import WIDE_NODES, choose, confidences, score_nodes
 from graph.words import SMALL_TALK, query_terms
 from memory.arrays import Bools, Ints
-from memory.corpus import Corpus, Tree
+from memory.corpus import Corpus
+from memory.node_tree import Tree
 from memory.ranking import Floats
 from memory.types import Choice, NodeWarmth
 
