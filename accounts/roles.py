@@ -79,9 +79,11 @@ def _database(connection: psycopg.Connection, name: str) -> None:
     connection.execute(sql.SQL("GRANT brain_migrator TO CURRENT_USER WITH INHERIT TRUE, SET TRUE"))
     connection.execute(sql.SQL("ALTER DATABASE {} OWNER TO brain_migrator").format(sql.Identifier(name)))
     connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(name)))
-    connection.execute(
-        sql.SQL("GRANT CONNECT ON DATABASE {} TO brain_app, brain_agent_app").format(sql.Identifier(name))
-    )
+    for login in ("brain_app", "brain_agent_app", "brain_dump"):
+        if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [login]).fetchone():
+            connection.execute(
+                sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(sql.Identifier(name), sql.Identifier(login))
+            )
 
 
 def _extension(connection: psycopg.Connection) -> None:
