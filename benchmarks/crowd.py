@@ -132,14 +132,15 @@ def crowd(template: Brain, entries: int, until: float) -> int:
     organization_id = organization().id
     while have + template.size <= entries and time.monotonic() < until:
         count = min(COPIES_AT_ONCE, (entries - have) // template.size)
-        _copy(template, organization_id, count)
+        copy_brain(template.id, organization_id, count)
         have += count * template.size
     with connections[OWNER].cursor() as cursor:
         cursor.execute(f"ANALYZE {', '.join(COPIED)}")
     return have
 
 
-def _copy(template: Brain, organization_id: UUID, count: int) -> None:
+def copy_brain(brain_id: UUID, organization_id: UUID, count: int) -> None:
+    """A personal brain with all that a search reads of it, for so many new people."""
     brains, people = [uuid7() for _ in range(count)], [uuid7() for _ in range(count)]
     with transaction.atomic(using=OWNER), connections[OWNER].cursor() as cursor:
         cursor.execute(
@@ -169,7 +170,7 @@ def _copy(template: Brain, organization_id: UUID, count: int) -> None:
             cursor.execute(
                 f"INSERT INTO {table} ({', '.join(columns)}) SELECT {chosen} "  # noqa: S608  (names of our own)
                 f"FROM {table} row CROSS JOIN unnest(%s::uuid[]) AS made (id) WHERE row.brain_id = %s",
-                [brains, template.id],
+                [brains, brain_id],
             )
 
 
