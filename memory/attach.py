@@ -56,9 +56,8 @@ def _hits(actor: Actor, ranked: Sequence[Ranked], *, with_messages: bool, most: 
     ids = {r.corpus.entries[row].id for r, rows in zip(ranked, around, strict=True) for row in rows}
     texts = messages_by_id(actor, ids)
     files = RecallFile.objects.visible_to(actor).filter(id__in={r.corpus.entries[r.row].recall_file_id for r in ranked})
-    memories = {
-        row.id: row for row in files.only("recall_id", "kind", "scope", "contributed_by", "trust", "occurred_at")
-    }
+    named = files.values_list("id", "recall_id", "kind", "scope", "contributed_by", "trust", "occurred_at", named=True)
+    memories = {row.id: row for row in named}
     model = current_model()
     hits: list[Hit] = []
     for r, rows in zip(ranked, around, strict=True):

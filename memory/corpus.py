@@ -303,13 +303,14 @@ class Corpus:
 
     def best_piece(self, row: int, query: Floats | None, by_piece: Floats) -> tuple[int, Floats | None]:
         """Number of the piece of an entry that fits best, by meaning and words, and its vector where it is known."""
-        pieces = self._pieces_of(np.array([row]))
-        fit = by_piece[pieces] / WORDS_PER_COSINE
-        known = self._has_vector.values[pieces]
+        firsts = self._first_piece.values
+        own = slice(firsts[row], firsts[row + 1] if row + 1 < len(firsts) else self._piece_entry.size)
+        fit = by_piece[own] / WORDS_PER_COSINE
+        known, vectors = self._has_vector.values[own], self._vectors.values[own]
         if query is not None:
-            fit = fit + np.where(known, self._vectors.values[pieces] @ query, 0)
+            fit = fit + np.where(known, vectors @ query, 0)
         best = int(np.argmax(fit))
-        return best, self._vectors.values[pieces[best]] if known[best] else None
+        return best, vectors[best] if known[best] else None
 
     def same_words(self, row: int, other: int) -> bool:
         """Whether two entries have the same words equally often."""
@@ -600,8 +601,7 @@ def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) ->
     model_id: the embedding model whose vectors are loaded.
     """
     version = CorpusVersion.objects.visible_to(actor).filter(brain_id=brain.id)
-    latest = version.values_list("revision", "oldest_removal").first()
-    revision, oldest_removal = latest or (0, 0)
+    revision, oldest_removal = next(iter(version.values_list("revision", "oldest_removal")), (0, 0))
     with _corpora_lock:
         corpus = _corpora.setdefault((brain.id, model_id), Corpus(dimensions))
         _corpora.move_to_end((brain.id, model_id))

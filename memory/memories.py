@@ -15,6 +15,7 @@ from memory.models import Message, RecallFile, Revision
 from memory.types import Memory, MessageView
 
 PAGE_MOST = 100
+VIEWED = ("position", "role", "speaker", "content", "timestamp", "details")  # of a message, as in MessageView
 TAGS = 100  # of one memory, and of one filter
 
 
@@ -138,7 +139,7 @@ def list_revisions(actor: Actor, ref: str, *, limit: int = 20, before: int | Non
 def messages_by_id(actor: Actor, ids: Iterable[UUID]) -> dict[UUID, MessageView]:
     """Messages by their ids, which are those of their passages. Needs an open session."""
     rows = Message.objects.visible_to(actor).filter(id__in=list(ids))
-    return {row.id: _view(row) for row in rows}
+    return {message_id: MessageView(*fields) for message_id, *fields in rows.values_list("id", *VIEWED)}
 
 
 def nodes_below(actor: Actor, brain: BrainRef, node: str) -> Sequence[UUID]:
