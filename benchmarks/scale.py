@@ -8,6 +8,7 @@ stay for the next run; `--drop` removes them.
 
 import argparse
 import gc
+import io
 import json
 import platform
 import statistics
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import psycopg
 from django.conf import settings
 from django.core.management import call_command
@@ -89,16 +91,24 @@ class Searches:
 @dataclass(frozen=True, slots=True)
 class Ingest:
     """Entries a second. `embedder`: the model alone over the same texts, in as many processes as the worker has,
-    before and after."""
+    before and after. And the processor's milliseconds an entry, of all processes that take part: other users of the
+    machine change them less."""
 
     kept: float
     with_vectors: float
     embedder: tuple[float, float]
     processes: int
+    kept_ms: float
+    with_vectors_ms: float | None
+    embedder_ms: float
 
     @property
     def share(self) -> float:
         return self.with_vectors / statistics.fmean(self.embedder)
+
+    @property
+    def processor_share(self) -> float | None:
+        return self.embedder_ms / self.with_vectors_ms if self.with_vectors_ms else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +268,10 @@ def measure_ingest(seed: int) -> Ingest:
     processes = settings.CELERY_WORKER_CONCURRENCY
     memories = invent(INGESTED, calibrated_model().dimensions, seed=seed)
     actor = crowd.person(f"kept-{seed}")
-    started = time.perf_counter()
+    started, spent = time.perf_counter(), time.process_time() + (backend_seconds() or 0)
     crowd.keep(actor, memories.files)
     kept = INGESTED / (time.perf_counter() - started)
+    kept_seconds = time.process_time() + (backend_seconds() or 0) - spent
     part = invent(EMBEDDED, calibrated_model().dimensions, seed=seed + 1)
     texts = [
         text
@@ -273,17 +284,51 @@ def measure_ingest(seed: int) -> Ingest:
             previous_speaker=before.speaker if before else "",
         )
     ]
-    first = embedder_rate(texts, processes) * EMBEDDED / len(texts)
+    first, first_seconds = embed_alone(texts, processes)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "conversations.jsonl"
         path.write_text(json.dumps(_as_conversation(part.files, seed)) + "\n")
         importer = crowd.person(f"imported-{seed}")
-        started = time.perf_counter()
-        call_command("import", str(path), as_email=f"imported-{seed}@{crowd.ORGANIZATION}.invalid", json=True)
+        started, before_seconds, spent = time.perf_counter(), parts_seconds(), time.process_time()
+        call_command(
+            "import",
+            str(path),
+            as_email=f"imported-{seed}@{crowd.ORGANIZATION}.invalid",
+            json=True,
+            stdout=io.StringIO(),
+        )
         with_vectors = EMBEDDED / (time.perf_counter() - started)
-    second = embedder_rate(texts, processes) * EMBEDDED / len(texts)
+        after_seconds, spent = parts_seconds(), time.process_time() - spent
+    second, second_seconds = embed_alone(texts, processes)
     crowd.drop([actor.readable[0].id, importer.readable[0].id])
-    return Ingest(round(kept), round(with_vectors, 1), (round(first, 1), round(second, 1)), processes)
+    return Ingest(
+        kept=round(kept),
+        with_vectors=round(with_vectors, 1),
+        embedder=(round(EMBEDDED / first, 1), round(EMBEDDED / second, 1)),
+        processes=processes,
+        kept_ms=round(kept_seconds / INGESTED * 1_000, 3),
+        with_vectors_ms=(
+            round((after_seconds - before_seconds + spent) / EMBEDDED * 1_000, 3)
+            if before_seconds is not None and after_seconds is not None
+            else None
+        ),
+        embedder_ms=round((first_seconds + second_seconds) / 2 / EMBEDDED * 1_000, 3),
+    )
+
+
+def parts_seconds() -> float | None:
+    """Processor seconds of the worker and the database with all their processes, also those that have ended; None when
+    they do not run under our own supervisor."""
+    total = 0.0
+    for part in ("worker", "postgres"):
+        try:
+            pid = json.loads((settings.DATA_DIR / "run" / f"{part}.json").read_text())["pid"]
+            first = psutil.Process(pid)
+            for process in (first, *first.children(recursive=True)):
+                total += sum(process.cpu_times()[:4])
+        except (OSError, psutil.Error):
+            return None
+    return total
 
 
 def _as_conversation(files: Sequence[Any], seed: int) -> dict[str, Any]:
@@ -302,16 +347,14 @@ def _as_conversation(files: Sequence[Any], seed: int) -> dict[str, Any]:
     }
 
 
-def embedder_rate(texts: Sequence[str], processes: int) -> float:
-    """Texts a second of the model alone. Loading it is not counted."""
-    with ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), initializer=_load, initargs=(str(settings.MODEL_DIR),)
-    ) as pool:
+def embed_alone(texts: Sequence[str], processes: int) -> tuple[float, float]:
+    """Wall and processor seconds of the model alone. Loading it is not counted."""
+    with ProcessPoolExecutor(processes, get_context("spawn"), _load, (str(settings.MODEL_DIR),)) as pool:
         list(pool.map(_embed, [["one"]] * 4 * processes))
         parts = [list(texts[start : start + 16]) for start in range(0, len(texts), 16)]
         started = time.perf_counter()
-        list(pool.map(_embed, parts))
-        return len(texts) / (time.perf_counter() - started)
+        spent = sum(pool.map(_embed, parts))
+        return time.perf_counter() - started, spent
 
 
 _model: LocalEmbedder
@@ -323,8 +366,10 @@ def _load(folder: str) -> None:
     _model.embed(["loaded"])
 
 
-def _embed(texts: list[str]) -> None:
+def _embed(texts: list[str]) -> float:
+    spent = time.process_time()
     _model.embed(texts)
+    return time.process_time() - spent
 
 
 # -- storage -----------------------------------------------------------------------------------------------------------
@@ -371,7 +416,7 @@ def markdown(report: Report) -> str:
             f"{each.brain:,} of {each.installation:,}",
             *(f"{ms:.2f}" for ms in (each.wall.p50, each.wall.p95, each.wall.p99)),
             f"{each.processor_ms:.2f}",
-            "–" if each.backend_ms is None else f"{each.backend_ms:.2f}",
+            _or_dash(each.backend_ms),
             f"{each.floor.p50:.2f}",
             f"{each.over_floor:.1f}",
             f"{each.changed_ms:.1f}",
@@ -397,15 +442,16 @@ def markdown(report: Report) -> str:
         parts += [
             "## Ingest (entries a second)",
             table(
-                ["", "entries/s"],
+                ["", "entries/s", "processor ms an entry"],
                 [
-                    ["kept and found by words", f"{found.kept:,.0f}"],
-                    ["with vectors", f"{found.with_vectors:,.1f}"],
+                    ["kept and found by words", f"{found.kept:,.0f}", f"{found.kept_ms:.2f}"],
+                    ["with vectors", f"{found.with_vectors:,.1f}", _or_dash(found.with_vectors_ms)],
                     [
                         f"the embedder alone, {found.processes} processes, before and after",
                         " / ".join(f"{rate:,.1f}" for rate in found.embedder),
+                        f"{found.embedder_ms:.2f}",
                     ],
-                    ["share of the embedder's own rate", f"{found.share:.2f}"],
+                    ["share of the embedder's own", f"{found.share:.2f}", _or_dash(found.processor_share)],
                 ],
             ),
         ]
@@ -419,6 +465,10 @@ def markdown(report: Report) -> str:
         table(["table or index", "bytes an entry"], [[s.name, f"{s.bytes_an_entry:,.0f}"] for s in report.stored]),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _or_dash(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
 
 
 def _stages(searches: Sequence[Searches]) -> list[list[object]]:
