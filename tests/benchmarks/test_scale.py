@@ -52,7 +52,7 @@ def test_the_report_tells_ratios() -> None:
         commit="abc",
         python="3.11",
         searches=[searches(10_000, 4.0), searches(100_000, 5.0)],
-        ingest=Ingest(2_000, 90.0, (110.0, 90.0), 2),
+        ingest=Ingest(2_000, 90.0, (110.0, 90.0), 2, kept_ms=0.5, with_vectors_ms=12.5, embedder_ms=10.0),
         stored=[Stored("everything", 2_048.4)],
         statements=[Statement("SELECT 1", 0.11, 0.1)],
     )
@@ -60,7 +60,8 @@ def test_the_report_tells_ratios() -> None:
     assert "A brain of 1,000: p50 at 100,000 is 1.25 times that at 10,000 (1.25 times, each against its floor)." in text
     for cells in (
         ["1,000 of 10,000", "4.00", "9.00", "10.00", "3.20", "–", "0.50", "8.0", "12.0", "80", "1,000", "0"],
-        ["share of the embedder's own rate", "0.90"],
+        ["kept and found by words", "2,000", "0.50"],
+        ["share of the embedder's own", "0.90", "0.80"],
         ["SELECT 1", "0.110", "0.100", "1.10"],
         ["everything", "2,048"],
     ):
