@@ -119,7 +119,8 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Medians of one statement of a search, as the person's role and as a login without row level security."""
+    """One statement of a search, as the person's role and as a login without row level security: what the fastest tenth
+    of the rounds took, since other users of the machine only add."""
 
     sql: str
     walled_ms: float
@@ -239,10 +240,10 @@ def measure_statements(brain: Brain) -> list[Statement]:
 
     with connection.execute_wrapper(note):
         ask(brain, text, vector)
-    address = connection.get_connection_params()
-    login = {name: address[name] for name in ("host", "port", "dbname") if name in address}
+    login = {**connection.get_connection_params(), "user": "brain_dump"}  # its time limit and its types, too
+    login["password"] = read_environment().brain_dump_password
     with (
-        psycopg.connect(**login, user="brain_dump", password=read_environment().brain_dump_password) as unwalled,
+        psycopg.connect(**login) as unwalled,
         brain.actor.session(),
     ):
         walled = connections[brain.actor.alias].connection
@@ -257,7 +258,7 @@ def _compare(walled: Any, unwalled: Any, sql: str, params: Any) -> Statement:
         return time.perf_counter() - started
 
     pairs = [(run(walled), run(unwalled)) for _ in range(WALL_ROUNDS)]
-    first, second = (round(statistics.median(each) * 1_000, 4) for each in zip(*pairs, strict=True))
+    first, second = (round(float(np.percentile(each, 10)) * 1_000, 4) for each in zip(*pairs, strict=True))
     return Statement(" ".join(sql.split())[:60], first, second)
 
 

@@ -28,7 +28,7 @@ class Growing(Generic[Scalar]):
         return int(self._values.nbytes)
 
     def append(self, value: float) -> None:
-        """One more number: twenty times as fast as `extend` with a list of one."""
+        """One more number, in a sixth of the time that `extend` takes for a list of one."""
         if self.size == len(self._values):
             self._make_room(self.size + 1)
         self._values[self.size] = value

@@ -8,6 +8,7 @@ open session that may read the brain.
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock, RLock
 from typing import Any, TypeVar
 from uuid import UUID
@@ -651,9 +652,15 @@ def _tree(actor: Actor, brain: BrainRef) -> Tree:
     rows = Node.objects.visible_to(actor).filter(brain_id=brain.id, archived_at=None)
     named = rows.values_list("id", "name", "type", "parent_id", "memory_count", "aliases")
     return Tree(
-        TreeNode(node_id, name, kind, parent, count, frozenset(query_terms(" ".join([name, *aliases]))))
+        TreeNode(node_id, name, kind, parent, count, _name_terms(" ".join([name, *aliases])))
         for node_id, name, kind, parent, count, aliases in named
     )
+
+
+@lru_cache(maxsize=16_384)
+def _name_terms(names: str) -> frozenset[int]:
+    """Remembered, since each change of a brain reads its tree again."""
+    return frozenset(query_terms(names))
 
 
 def forget_all() -> None:
