@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -83,7 +84,7 @@ def answers(corpus: Corpus, nodes: list[UUID]) -> Mapping[str, object]:
     of_entries["cosines"] = corpus.cosines(query)
     of_entries["groups"] = corpus.group_word_scores(TERMS)[corpus.groups[0]]
     counts, lengths = corpus.node_lengths()
-    of_nodes = {
+    of_nodes: dict[str, Any] = {
         "counts": counts, "lengths": lengths, "words": corpus.node_word_scores(TERMS),
         "centroids": corpus.node_centroids() @ query,
     }  # fmt: skip
