@@ -148,7 +148,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = ENV.redis_url or "redis://127.0.0.1:1/0"
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "brainsite.cache.SharedRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "brain",
         # the client's own retries would keep a search waiting for seconds when the cache is gone

@@ -54,11 +54,11 @@ def attach_block(actor: Actor, kind: str, ranked: Sequence[Ranked], *, budget: i
 def _hits(actor: Actor, ranked: Sequence[Ranked], *, with_messages: bool, most: int = EXCERPT_CHARACTERS) -> list[Hit]:
     around = [_around(r.corpus, r.row) if with_messages else [r.row] for r in ranked]
     ids = {r.corpus.entries[row].id for r, rows in zip(ranked, around, strict=True) for row in rows}
-    texts = messages_by_id(actor, ids)
-    files = RecallFile.objects.visible_to(actor).filter(id__in={r.corpus.entries[r.row].recall_file_id for r in ranked})
-    memories = {
-        row.id: row for row in files.only("recall_id", "kind", "scope", "contributed_by", "trust", "occurred_at")
-    }
+    file_ids = {r.corpus.entries[r.row].recall_file_id for r in ranked}
+    texts = messages_by_id(actor, ids, file_ids)
+    files = RecallFile.objects.visible_to(actor).filter(id__in=file_ids)
+    named = files.values_list("id", "recall_id", "kind", "scope", "contributed_by", "trust", "occurred_at", named=True)
+    memories = {row.id: row for row in named}
     model = current_model()
     hits: list[Hit] = []
     for r, rows in zip(ranked, around, strict=True):

@@ -6,9 +6,11 @@ open session that may read the brain.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from threading import Lock, RLock
+from typing import Any, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -31,7 +33,10 @@ POSTING_BYTES = 16  # a term's hash, its piece, its count
 NO_VECTOR = -2.0  # below every cosine
 WORDS_PER_COSINE = 60.0  # so much BM25 counts as a cosine of 1 in the choice of a piece to show
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
+MOST_READ = 1_000  # terms whose postings are kept at hand
 LEAST_SPARSE, DEAD_SHARE = 1_000, 0.25  # so many entries, and more than this share of them gone: made anew
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,9 @@ class Corpus:
         self.row_of: dict[UUID, int] = {}
         self._at: dict[tuple[UUID, int], int] = {}
         self._packed: list[bytes] = []
+        self._packed_bytes = 0
+        self._kept: dict[str, Any] = {}  # what follows from the entries, until one of them changes
+        self._read: dict[int, tuple[Ints, Floats]] = {}  # postings of terms that were asked for, likewise
         self._node = Growing(np.int64)
         self._characters = Growing(np.int64)
         self._before = Growing(np.int64)
@@ -166,7 +174,7 @@ class Corpus:
     @property
     def nbytes(self) -> int:
         arrays = (
-            self._sketches.bits,
+            self._sketches,
             self._vectors,
             self._piece_entry,
             self._tail_terms,
@@ -174,7 +182,7 @@ class Corpus:
             self._tail_counts,
         )
         postings = sum(part.nbytes for part in self._sorted)
-        return sum(a.nbytes for a in arrays) + postings + sum(map(len, self._packed)) + 600 * len(self.entries)
+        return sum(a.nbytes for a in arrays) + postings + self._packed_bytes + 600 * len(self.entries)
 
     def word_scores(self, terms: Iterable[int]) -> tuple[Floats, Floats, Floats]:
         """BM25 of every entry, by its whole text, and of every piece; 0 where no term occurs. And how much of the
@@ -184,15 +192,11 @@ class Corpus:
         by_piece = np.zeros(len(piece_entry), np.float32)
         covered = np.zeros(len(alive), np.float32)
         total = 0.0
-        count = int(alive.sum())
-        if not count:
-            return by_entry, by_piece, covered
         lengths = self._length.values
         piece_lengths = self._piece_length.values
-        piece_alive = alive[piece_entry]
-        average = float(lengths[alive].mean())
-        piece_average = float(piece_lengths[piece_alive].mean())
-        piece_count = int(piece_alive.sum())
+        count, average, piece_alive, piece_count, piece_average = self._once("statistics", self._statistics)
+        if not count:
+            return by_entry, by_piece, covered
         for term in terms:
             pieces, counts = self._postings(term)
             keep = piece_alive[pieces]
@@ -200,14 +204,23 @@ class Corpus:
             if not len(pieces):
                 total += _idf(count, 0)
                 continue
-            rows, inverse = np.unique(piece_entry[pieces], return_inverse=True)
-            sums = np.bincount(inverse, weights=counts).astype(np.float32)
+            of_pieces = piece_entry[pieces]  # ascending, as the pieces of a term are
+            starts = np.flatnonzero(np.diff(of_pieces, prepend=-1))
+            rows, sums = of_pieces[starts], np.add.reduceat(counts, starts)
             weight = _idf(count, len(rows))
             total += weight
             covered[rows] += weight
             by_entry[rows] += bm25(weight, sums, lengths[rows], average)
             by_piece[pieces] += bm25(_idf(piece_count, len(pieces)), counts, piece_lengths[pieces], piece_average)
         return by_entry, by_piece, covered / max(total, 1e-9)
+
+    def _statistics(self) -> tuple[int, float, Bools, int, float]:
+        """Living entries and their mean length; which pieces are theirs, how many, and their mean length."""
+        piece_alive = self.alive[self._piece_entry.values]
+        lengths, piece_lengths = self._length.values[self.alive], self._piece_length.values[piece_alive]
+        if not len(lengths):
+            return 0, 0.0, piece_alive, 0, 0.0
+        return len(lengths), float(lengths.mean()), piece_alive, len(piece_lengths), float(piece_lengths.mean())
 
     def cosines(self, query: Floats, rows: Ints | None = None) -> Floats:
         """Cosine of the best piece of every entry, or of `rows`; NaN where no piece has a vector or was read."""
@@ -251,13 +264,14 @@ class Corpus:
 
     def best_piece(self, row: int, query: Floats | None, by_piece: Floats) -> tuple[int, Floats | None]:
         """Number of the piece of an entry that fits best, by meaning and words, and its vector where it is known."""
-        pieces = self._pieces_of(np.array([row]))
-        fit = by_piece[pieces] / WORDS_PER_COSINE
-        known = self._has_vector.values[pieces]
+        firsts = self._first_piece.values
+        own = slice(firsts[row], firsts[row + 1] if row + 1 < len(firsts) else self._piece_entry.size)
+        fit = by_piece[own] / WORDS_PER_COSINE
+        known, vectors = self._has_vector.values[own], self._vectors.values[own]
         if query is not None:
-            fit = fit + np.where(known, self._vectors.values[pieces] @ query, 0)
+            fit = fit + np.where(known, vectors @ query, 0)
         best = int(np.argmax(fit))
-        return best, self._vectors.values[pieces[best]] if known[best] else None
+        return best, vectors[best] if known[best] else None
 
     def same_words(self, row: int, other: int) -> bool:
         """Whether two entries have the same words equally often."""
@@ -265,15 +279,25 @@ class Corpus:
 
     def posting_bytes(self, terms: Iterable[int]) -> int:
         """Size of the postings that a question's terms scan."""
-        return sum(POSTING_BYTES * len(self._postings(term)[0]) for term in terms)
+        with self.lock:  # asked for after the search
+            return sum(POSTING_BYTES * len(self._postings(term)[0]) for term in terms)
 
     def characters_of(self, nodes: Collection[UUID]) -> int:
         """Characters of the nodes' own entries."""
-        codes = [code for node_id, code in self._node_code.items() if node_id in nodes]
-        return int(self.characters[np.isin(self.nodes, codes) & self.alive & self.passages].sum())
+        with self.lock:  # asked for after the search
+            by_node = self._once("characters", self._node_characters)
+            return sum(int(by_node[self._node_code[each]]) for each in set(nodes) if each in self._node_code)
+
+    def _node_characters(self) -> Ints:
+        live = self.alive & self.passages
+        sums = np.bincount(self.nodes[live], weights=self.characters[live], minlength=len(self._node_code))
+        return sums.astype(np.int64)
 
     def node_lengths(self) -> tuple[Ints, Floats]:
         """Of each node in `node_ids`, its own entries only: how many are searched, and the words in them."""
+        return self._once("node_lengths", self._node_lengths)
+
+    def _node_lengths(self) -> tuple[Ints, Floats]:
         live = self.alive & self.passages
         nodes = self.nodes[live]
         lengths = self._length.values[live].astype(np.float64)
@@ -285,16 +309,21 @@ class Corpus:
 
     def node_word_scores(self, terms: Iterable[int]) -> Floats:
         """BM25 of each node's own text, taken as one document."""
-        return self._document_scores(terms, self.nodes, len(self._node_code))
+        return self._document_scores(terms, self.nodes, len(self._node_code), "nodes")
 
     def group_word_scores(self, terms: Iterable[int]) -> Floats:
         """BM25 of each group's whole text, taken as one document."""
-        return self._document_scores(terms, *self.groups)
+        return self._document_scores(terms, *self.groups, "groups")
 
-    def _document_scores(self, terms: Iterable[int], document_of: Ints, count: int) -> Floats:
-        """BM25 of documents that are made of entries: `document_of` says for each entry of which."""
+    def _document_scores(self, terms: Iterable[int], document_of: Ints, count: int, name: str) -> Floats:
+        """BM25 of documents that are made of entries: `document_of` says for each entry of which. `name`: of this kind
+        of documents."""
         live = self.alive & self.passages
-        lengths = np.bincount(document_of[live], weights=self._length.values[live], minlength=count).astype(np.float32)
+
+        def sums_of_lengths() -> Floats:
+            return np.bincount(document_of[live], self._length.values[live], count).astype(np.float32)
+
+        lengths = self._once(f"lengths of {name}", sums_of_lengths)
         scores = np.zeros(count, np.float32)
         filled = lengths > 0
         if not filled.any():
@@ -314,12 +343,19 @@ class Corpus:
 
     def node_centroids(self) -> Floats:
         """The mean direction of each node's own vectors, shape (nodes, dimensions); NaN where it has none."""
-        live_piece = self.alive[self._piece_entry.values]
-        known = live_piece & self._has_vector.values
-        piece_node = self.nodes[self._piece_entry.values]
-        for code in range(len(self._node_code)):
-            if code not in self._centroids:
-                own = self._vectors.values[np.flatnonzero(known & (piece_node == code))]
+        return self._once("centroids", self._node_centroids)
+
+    def _node_centroids(self) -> Floats:
+        missing = [code for code in range(len(self._node_code)) if code not in self._centroids]
+        if missing:
+            live_piece = self.alive[self._piece_entry.values]
+            pieces = np.flatnonzero(live_piece & self._has_vector.values)
+            piece_node = self.nodes[self._piece_entry.values[pieces]]
+            order = np.argsort(piece_node, kind="stable")
+            firsts = np.searchsorted(piece_node[order], missing, "left")
+            ends = np.searchsorted(piece_node[order], missing, "right")
+            for code, first, end in zip(missing, firsts, ends, strict=True):
+                own = self._vectors.values[pieces[order[first:end]]]
                 total = own.sum(axis=0, dtype=np.float32) if len(own) else np.full(self.dimensions, np.nan)
                 self._centroids[code] = (total / max(float(np.linalg.norm(total)), 1e-9)).astype(np.float32)
         if not self._node_code:
@@ -348,6 +384,14 @@ class Corpus:
         return (self._before if step < 0 else self._after).values[rows]
 
     def _postings(self, term: int) -> tuple[Ints, Floats]:
+        """The pieces that a term occurs in, ascending, and how often."""
+        if (known := self._read.get(term)) is None:
+            if len(self._read) >= MOST_READ:
+                self._read.clear()
+            known = self._read[term] = self._find_postings(term)
+        return known
+
+    def _find_postings(self, term: int) -> tuple[Ints, Floats]:
         terms, pieces, counts = self._sorted
         needle = np.uint32(term)  # of the array's own type, or all of it would be converted first
         low, high = np.searchsorted(terms, needle, "left"), np.searchsorted(terms, needle, "right")
@@ -359,9 +403,21 @@ class Corpus:
             np.concatenate([counts[low:high], self._tail_counts.values[tail]]).astype(np.float32, copy=False),
         )
 
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives; made again only after a change."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        found: T = self._kept[name]
+        return found
+
     # -- keeping up ----------------------------------------------------------------------------------------------------
 
+    def _changed(self) -> None:
+        self._kept.clear()
+        self._read.clear()
+
     def remove(self, ids: Iterable[UUID]) -> None:
+        self._changed()
         for entry_id in ids:
             row = self.row_of.pop(entry_id, None)
             if row is None:
@@ -380,6 +436,7 @@ class Corpus:
 
     def put(self, loaded: Iterable[_Loaded]) -> None:
         """Add entries, or replace what is known of them."""
+        self._changed()
         for new in loaded:
             row = self.row_of.get(new.entry.id)
             if row is not None and self._packed[row] == new.terms:
@@ -398,12 +455,13 @@ class Corpus:
         self.row_of[new.entry.id] = row
         self._link(row, new.entry)
         self._packed.append(new.terms)
-        self._node.extend([self._code(new.entry.node_id)])
-        self._characters.extend([new.characters])
-        self._file.extend([self._file_code.setdefault(new.entry.recall_file_id, len(self._file_code))])
-        self._speaker.extend([self._speaker_code.setdefault(new.entry.speaker, len(self._speaker_code))])
-        self._person.extend([new.entry.role == "user"])
-        self._traits.extend([new.traits])
+        self._packed_bytes += len(new.terms)
+        self._node.append(self._code(new.entry.node_id))
+        self._characters.append(new.characters)
+        self._file.append(self._file_code.setdefault(new.entry.recall_file_id, len(self._file_code)))
+        self._speaker.append(self._speaker_code.setdefault(new.entry.speaker, len(self._speaker_code)))
+        self._person.append(new.entry.role == "user")
+        self._traits.append(new.traits)
         self._groups = None
         first = self._piece_entry.size
         pieces = [unpack(packed) for packed in split_packed(new.terms)]
@@ -411,15 +469,15 @@ class Corpus:
             self._tail_terms.extend(piece.hashes)
             self._tail_counts.extend(piece.counts)
             self._tail_pieces.extend(np.full(len(piece.hashes), first + number))
-        self._piece_entry.extend(np.full(len(pieces), row))
-        self._piece_length.extend([piece.length for piece in pieces])
+            self._piece_entry.append(row)
+            self._piece_length.append(piece.length)
+            self._has_vector.append(False)
         self._vectors.extend(np.zeros((len(pieces), self.dimensions), np.float32))
-        self._has_vector.extend(np.zeros(len(pieces), np.bool_))
-        self._occurred.extend([new.occurred_at])
-        self._alive.extend([True])
-        self._passage.extend([new.entry.entry_kind == RagEntry.EntryKind.PASSAGE])
-        self._length.extend([sum(piece.length for piece in pieces)])
-        self._first_piece.extend([first])
+        self._occurred.append(new.occurred_at)
+        self._alive.append(True)
+        self._passage.append(new.entry.entry_kind == RagEntry.EntryKind.PASSAGE)
+        self._length.append(sum(piece.length for piece in pieces))
+        self._first_piece.append(first)
         self._fill_vectors(row, new.vectors)
 
     def _link(self, row: int, entry: Entry) -> None:
@@ -429,8 +487,8 @@ class Corpus:
             self._at[entry.recall_file_id, entry.position] = row
             before = self._at.get((entry.recall_file_id, entry.position - 1), -1)
             after = self._at.get((entry.recall_file_id, entry.position + 1), -1)
-        self._before.extend([before])
-        self._after.extend([after])
+        self._before.append(before)
+        self._after.append(after)
         if before >= 0:
             self._after.values[before] = row
         if after >= 0:
@@ -504,8 +562,7 @@ def corpus_for(actor: Actor, brain: BrainRef, model_id: int, dimensions: int) ->
     model_id: the embedding model whose vectors are loaded.
     """
     version = CorpusVersion.objects.visible_to(actor).filter(brain_id=brain.id)
-    latest = version.values_list("revision", "oldest_removal").first()
-    revision, oldest_removal = latest or (0, 0)
+    revision, oldest_removal = next(iter(version.values_list("revision", "oldest_removal")), (0, 0))
     with _corpora_lock:
         corpus = _corpora.setdefault((brain.id, model_id), Corpus(dimensions))
         _corpora.move_to_end((brain.id, model_id))
@@ -555,9 +612,15 @@ def _tree(actor: Actor, brain: BrainRef) -> Tree:
     rows = Node.objects.visible_to(actor).filter(brain_id=brain.id, archived_at=None)
     named = rows.values_list("id", "name", "type", "parent_id", "memory_count", "aliases")
     return Tree(
-        TreeNode(node_id, name, kind, parent, count, frozenset(query_terms(" ".join([name, *aliases]))))
+        TreeNode(node_id, name, kind, parent, count, _name_terms(" ".join([name, *aliases])))
         for node_id, name, kind, parent, count, aliases in named
     )
+
+
+@lru_cache(maxsize=16_384)
+def _name_terms(names: str) -> frozenset[int]:
+    """Remembered, since each change of a brain reads its tree again."""
+    return frozenset(query_terms(names))
 
 
 def forget_all() -> None:

@@ -66,8 +66,10 @@ def score(
     content = set(terms) - SMALL_TALK_TERMS
     names: Floats | None = None
     if not content.isdisjoint(corpus.tree.name_terms):
-        names = np.array([_named(corpus.tree, node_id, content) for node_id in ids], np.float32)
+        names = _named(corpus.tree, ids, content)
     scores = score_nodes(corpus.node_word_scores(terms), best_entry, centroid, name_match=names, date_match=dates)
+    if not session:
+        return scores
     return scores + SESSION_BONUS * np.array([session.get(node_id, 0.0) for node_id in ids], np.float32)
 
 
@@ -106,14 +108,17 @@ def navigate(
         chosen = list(choose(confidence, sizes, wide_nodes=WIDE_NODES).warmed)
         rows, reason = _rows(corpus, chosen, allowed), "confidence"
     warm = [code for code in chosen if sizes[code]]
-    cold = [int(code) for code in np.argsort(-confidence, kind="stable") if code not in set(warm) and sizes[code]]
+    is_cold = sizes > 0
+    is_cold[warm] = False
+    likeliest = np.argsort(-confidence, kind="stable")
+    cold = likeliest[is_cold[likeliest]][:SHOWN_NODES]
     above = _rolled_up(corpus.tree, ids, confidence)
     levels, indexes = _levels(corpus.tree, above)
     return Navigation(
         rows=rows,
         node_score=scores,
         warmed=tuple(_warmth(corpus, ids[code], float(confidence[code]), int(sizes[code])) for code in warm),
-        cold=tuple(_warmth(corpus, ids[c], float(confidence[c]), int(sizes[c])) for c in cold[:SHOWN_NODES]),
+        cold=tuple(_warmth(corpus, ids[c], float(confidence[c]), int(sizes[c])) for c in cold),
         levels=levels,
         indexes_read=indexes,
         reason=reason,
@@ -122,12 +127,22 @@ def navigate(
     )
 
 
-def _named(tree: Tree, node_id: UUID, content: set[int]) -> float:
-    """How much of the question the names on the way to a node take up, the nearest counting most; 0..1."""
-    if not content:
-        return 0.0
-    shares = [len(content & tree.nodes[each].name_terms) / len(content) for each in tree.chain(node_id)]
-    return max((share / (1 + step) for step, share in enumerate(shares)), default=0.0)
+def _named(tree: Tree, ids: Sequence[UUID], content: set[int]) -> Floats:
+    """How much of the question the names on the way to each node take up, the nearest counting most; 0..1.
+
+    Goes down from the few nodes that are named: most brains have many more nodes than a question names.
+    """
+    best: dict[UUID, float] = {}
+    for node in tree.nodes.values():
+        if content.isdisjoint(node.name_terms):
+            continue
+        share = len(content & node.name_terms) / len(content)
+        level, step = [node.id], 1
+        while level:
+            for each in level:
+                best[each] = max(best.get(each, 0.0), share / step)
+            level, step = [child for each in level for child in tree.children.get(each, ())], step + 1
+    return np.array([best.get(node_id, 0.0) for node_id in ids], np.float32)
 
 
 @dataclass(frozen=True, slots=True)

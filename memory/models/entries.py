@@ -51,6 +51,12 @@ class RagEntry(TenantModel):
         indexes = [
             models.Index(fields=["brain", "revision"], name="memory_ragentry_changes"),  # what a cached corpus lacks
             models.Index(fields=["brain", "node"], name="memory_ragentry_node"),  # warming a node
+            # what a deleted entry's foreign key looks for: without it every deletion read the whole brain
+            models.Index(
+                fields=["brain", "duplicate_of"],
+                name="memory_ragentry_duplicates",
+                condition=models.Q(duplicate_of__isnull=False),
+            ),
         ]
 
 
