@@ -33,7 +33,7 @@ POSTING_BYTES = 16  # a term's hash, its piece, its count
 NO_VECTOR = -2.0  # below every cosine
 WORDS_PER_COSINE = 60.0  # so much BM25 counts as a cosine of 1 in the choice of a piece to show
 TAIL_SHARE = 0.1  # unsorted new postings, at most this share before they are sorted in
-MOST_READ = 1_000  # terms whose postings are kept at hand
+MOST_READ = 128  # terms whose postings are kept at hand
 LEAST_SPARSE, DEAD_SHARE = 1_000, 0.25  # so many entries, and more than this share of them gone: made anew
 
 T = TypeVar("T")
@@ -182,6 +182,7 @@ class Corpus:
             self._tail_counts,
         )
         postings = sum(part.nbytes for part in self._sorted)
+        postings += sum(pieces.nbytes + counts.nbytes for pieces, counts in list(self._read.values()))
         return sum(a.nbytes for a in arrays) + postings + self._packed_bytes + 600 * len(self.entries)
 
     def word_scores(self, terms: Iterable[int]) -> tuple[Floats, Floats, Floats]:
